@@ -357,6 +357,23 @@ void drawLine(QPainter& painter, const QRectF& rect, int flags, const QString& t
                    metrics.elidedText(text, mode, rect.width() + 1));
 }
 
+std::vector<QRectF> namePlaces(const QStringList& names, double sign, double width) {
+  constexpr double kApart = 14;
+  const QFontMetricsF metrics(axisLetters());
+  std::vector<QRectF> places;
+  double x = 0, y = 0;
+  for (const QString& name : names) {
+    const double own = std::min(sign + metrics.horizontalAdvance(name) + 2, width);
+    if (x > 0 && x + own > width) {
+      x = 0;
+      y += kNameRow;
+    }
+    places.emplace_back(x, y, own, kNameRow);
+    x += own + kApart;
+  }
+  return places;
+}
+
 double unitOf(double value, double low, double high) {
   return high > low ? (value - low) / (high - low) : 0.5;
 }

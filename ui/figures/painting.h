@@ -115,6 +115,11 @@ void drawColorBar(QPainter& painter, const ThemeColors& colors, const QRectF& re
 void drawLine(QPainter& painter, const QRectF& rect, int flags, const QString& text,
               Qt::TextElideMode mode = Qt::ElideRight);
 
+/// Places of names in rows from the upper left corner, in axis letters.
+/// \param sign  room before each name
+[[nodiscard]] std::vector<QRectF> namePlaces(const QStringList& names, double sign, double width);
+inline constexpr double kNameRow = 15;  ///< height of such a row
+
 /// `value` scaled to [0, 1] within [low, high]; 0.5 where the range is empty.
 [[nodiscard]] double unitOf(double value, double low, double high);
 

@@ -116,22 +116,12 @@ class HeadGridFigure final : public Figure {
   /// On paper, where no list of runs stands beside it, with what is left above them.
   QRectF drawNames(QPainter& painter, const QRectF& body) const {
     if (!style().isOnPaper() || picture_.runs.size() < 2) return body;
-    constexpr double kLine = 20, kGap = 6, kApart = 14, kRow = 15;
+    constexpr double kLine = 20, kGap = 6;
     painter.setFont(axisLetters());
-    const QFontMetricsF metrics(painter.font());
-    std::vector<QRectF> places;
-    double x = 0, y = 0;
-    for (const DrawnSpectrum& one : picture_.runs) {
-      const double width =
-          std::min(kLine + kGap + metrics.horizontalAdvance(one.name) + 2, body.width());
-      if (x > 0 && x + width > body.width()) {
-        x = 0;
-        y += kRow;
-      }
-      places.emplace_back(x, y, width, kRow);
-      x += width + kApart;
-    }
-    const double height = y + kRow;
+    QStringList names;
+    for (const DrawnSpectrum& one : picture_.runs) names << one.name;
+    const std::vector<QRectF> places = namePlaces(names, kLine + kGap, body.width());
+    const double height = places.back().bottom();
     for (std::size_t i = 0; i < places.size(); ++i) {
       const DrawnSpectrum& one = picture_.runs[i];
       const QRectF place = places[i].translated(body.left(), body.bottom() - height);

@@ -3,6 +3,8 @@
 #include <QObject>
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "ui/figures/chart_frame.h"
 #include "ui/figures/painting.h"
@@ -13,6 +15,9 @@
 namespace vitrine::ui {
 
 namespace {
+
+constexpr double kSign = 22;     // of a line before its name
+constexpr double kNamesGap = 4;  // above names below the chart
 
 class ShareFigure final : public Figure {
  public:
@@ -30,7 +35,7 @@ class ShareFigure final : public Figure {
   }
 
   QSize sizeHint() const override { return {420, 340}; }
-  double leastHeight(double) const override { return 220; }
+  double leastHeight(double width) const override { return 205 + namesHeight(width - 2 * kMargin); }
 
   QString summary() const override {
     QStringList lines;
@@ -59,29 +64,46 @@ class ShareFigure final : public Figure {
   }
 
   void draw(QPainter& painter, const QRectF& area) override {
-    const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
+    QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
     if (size_ == 0) return;
-    const double last = std::max<double>(2, static_cast<double>(size_));
-    const ChartAxis across{.range = {{1, last}}, .isWhole = true};
-    const ChartAxis share{.range = {{0, 1}},
-                          .format = [](double value, int) { return percent(value, 0); },
-                          .target = 4};
-    const ChartAxis value{.scale = AxisScale::Log, .range = {{low_, high_ * 1.1}}, .target = 4};
-    const ChartFrame axes(body, across, picture_.isValues ? value : share,
-                          {.font = axisLetters(),
-                           .xTitle = QStringLiteral("k"),
-                           .yTitle = picture_.isValues ? QObject::tr("singular value")
-                                                       : QObject::tr("share of the first k")});
+    ChartFrame axes = frameIn(body);
+    const std::optional<QRectF> corner = freeCorner(axes);
+    if (!corner) {
+      const double below = namesHeight(body.width());
+      drawNames(painter, namePlaces(names(), kSign, body.width()),
+                {body.left(), body.bottom() - below + kNamesGap});
+      body.setBottom(body.bottom() - below);
+      axes = frameIn(body);
+    }
     axes.draw(painter, themeColors());
     for (const SharePicture::Line& line : picture_.lines) drawRun(painter, axes, line);
-    drawKey(painter, axes);
-    if (!picture_.isValues) drawThreshold(painter, axes);
+    if (corner) {
+      std::vector<QRectF> rows;
+      for (std::size_t i = 0; i < picture_.lines.size(); ++i)
+        rows.emplace_back(0, kNameRow * static_cast<double>(i), corner->width() - 4, kNameRow);
+      drawNames(painter, rows, corner->topLeft());
+    }
+    if (!picture_.isValues) drawThreshold(painter, axes, corner.value_or(QRectF()));
     addRegion(axes.plot, [this, axes](const QPointF& point) { return describe(axes, point); });
     addTarget(axes.plot, [axes](const QPointF& point) {
       FigureTarget target;
       target.queryAt = {{axes.y.valueAt(point.y()), axes.x.valueAt(point.x())}};
       return target;
     });
+  }
+
+  ChartFrame frameIn(const QRectF& body) const {
+    const double last = std::max<double>(2, static_cast<double>(size_));
+    const ChartAxis across{.range = {{1, last}}, .isWhole = true};
+    const ChartAxis share{.range = {{0, 1}},
+                          .format = [](double value, int) { return percent(value, 0); },
+                          .target = 4};
+    const ChartAxis value{.scale = AxisScale::Log, .range = {{low_, high_ * 1.1}}, .target = 4};
+    return ChartFrame(body, across, picture_.isValues ? value : share,
+                      {.font = axisLetters(),
+                       .xTitle = QStringLiteral("k"),
+                       .yTitle = picture_.isValues ? QObject::tr("singular value")
+                                                   : QObject::tr("share of the first k")});
   }
 
   std::vector<QPointF> pointsOf(const ChartFrame& axes, const SharePicture::Line& line) const {
@@ -105,28 +127,33 @@ class ShareFigure final : public Figure {
     painter.restore();
   }
 
-  void drawThreshold(QPainter& painter, const ChartFrame& axes) const {
+  /// \param corner  of names in the plot; empty where they stand below it
+  void drawThreshold(QPainter& painter, const ChartFrame& axes, const QRectF& corner) const {
     constexpr double kHalfHandle = 10;
     const double y = axes.y.pixelOf(picture_.threshold);
+    painter.setFont(axisLetters());
+    const QFontMetricsF metrics(painter.font());
     // Lines end before names that they would run through.
-    const QRectF key = keyBox(axes).adjusted(-2, -3, 0, 3);
+    QRectF key;
+    if (!corner.isEmpty()) {
+      key = corner.adjusted(-2, -3, 0, 3);
+      key.setWidth(kSign + 4 + longestName());
+    }
     const bool isBesideKey = y + kHalfHandle > key.top() && y - kHalfHandle < key.bottom();
     const double right = isBesideKey ? key.left() : axes.plot.right();
     painter.setPen(QPen(themeColors().accent, 1, Qt::DashLine));
     painter.drawLine(QPointF(axes.plot.left(), y), QPointF(right, y));
-    painter.setFont(axisLetters());
-    const QFontMetricsF metrics(painter.font());
-    double named = key.left();  // where the longest name ends
-    for (const SharePicture::Line& line : picture_.lines)
-      named = std::max(named, key.left() + 26 + metrics.horizontalAdvance(line.name));
-    double free = y + 5;  // below the threshold: names stand in the lower corner
+    const auto ranks = std::count_if(picture_.lines.begin(), picture_.lines.end(),
+                                     [](const auto& line) { return !line.isControl; });
+    // Below the threshold, and within the plot.
+    double free = std::min(y + 5, axes.plot.bottom() - 18 * static_cast<double>(ranks));
     for (const SharePicture::Line& line : picture_.lines) {
       const double rank = rankAt(line.head.shares, picture_.threshold);
       if (line.isControl || std::isnan(rank)) continue;
       const QColor color = seriesColor(seriesOf(line.run), style().theme);
       const double x = axes.x.pixelOf(rank);
       painter.setPen(QPen(color, 1, Qt::DotLine));
-      const bool isAboveKey = x > key.left() && x < named;
+      const bool isAboveKey = x > key.left() && x < key.right();
       const double foot = isAboveKey ? key.top() : axes.plot.bottom();
       if (foot > y) painter.drawLine(QPointF(x, y), QPointF(x, foot));
       painter.setPen(QPen(themeColors().panel, 1));
@@ -153,40 +180,64 @@ class ShareFigure final : public Figure {
     painter.drawText(handle, Qt::AlignCenter, text);
   }
 
-  /// The corner that rising curves leave free; of falling ones that with fewer of their points.
-  QRectF keyBox(const ChartFrame& axes) const {
-    const QRectF& plot = axes.plot;
-    const double width = std::min(plot.width() * 0.6, 210.0);
-    const double height = 15 * static_cast<double>(picture_.lines.size());
-    const double right = plot.right() - width, top = plot.top() + 6;
-    const double low = std::max(top, plot.bottom() - height - 4);
-    if (!picture_.isValues) return {right, low, width, height};
-    const QRectF above(right, top, width, height), below(plot.left() + 6, low, width, height);
-    int inAbove = 0, inBelow = 0;
-    for (const SharePicture::Line& line : picture_.lines) {
-      for (const QPointF& point : pointsOf(axes, line)) {
-        inAbove += above.adjusted(-6, -6, 6, 6).contains(point) ? 1 : 0;
-        inBelow += below.adjusted(-6, -6, 6, 6).contains(point) ? 1 : 0;
-      }
-    }
-    return inBelow < inAbove ? below : above;
+  QStringList names() const {
+    QStringList all;
+    for (const SharePicture::Line& line : picture_.lines) all << line.name;
+    return all;
+  }
+  double longestName() const {
+    const QFontMetricsF metrics(axisLetters());
+    double longest = 0;
+    for (const SharePicture::Line& line : picture_.lines)
+      longest = std::max(longest, metrics.horizontalAdvance(line.name));
+    return longest;
+  }
+  /// Of the names below the chart.
+  double namesHeight(double width) const {
+    const std::vector<QRectF> places = namePlaces(names(), kSign, width);
+    return places.empty() ? 0 : places.back().bottom() + kNamesGap;
   }
 
-  void drawKey(QPainter& painter, const ChartFrame& axes) const {
-    painter.setFont(axisLetters());
+  /// A corner of the plot for the names that no curve runs through.
+  std::optional<QRectF> freeCorner(const ChartFrame& axes) const {
+    constexpr double kAir = 6;
     const QRectF& plot = axes.plot;
-    const QRectF box = keyBox(axes);
-    const double left = box.left(), width = box.width();
-    double y = box.top();
+    const QSizeF size(std::min(plot.width() * 0.6, 210.0),
+                      kNameRow * static_cast<double>(picture_.lines.size()));
+    if (longestName() + kSign + 4 > size.width() || size.height() + 10 > plot.height())
+      return std::nullopt;
+    const double right = plot.right() - size.width(), low = plot.bottom() - size.height() - 4;
+    // Shares rise; values fall.
+    std::vector<QRectF> corners{QRectF(QPointF(right, low), size)};
+    if (picture_.isValues)
+      corners = {QRectF(QPointF(right, plot.top() + kAir), size),
+                 QRectF(QPointF(plot.left() + kAir, low), size)};
     for (const SharePicture::Line& line : picture_.lines) {
-      if (y + 15 > plot.bottom()) break;
+      const std::vector<QPointF> points = pointsOf(axes, line);
+      for (std::size_t k = 1; k < points.size(); ++k) {
+        std::erase_if(corners, [&](const QRectF& box) {
+          QPointF from = points[k - 1], to = points[k];
+          return cutLine(box.adjusted(-kAir, -kAir, kAir, kAir), from, to);
+        });
+      }
+    }
+    return corners.empty() ? std::nullopt : std::optional(corners.front());
+  }
+
+  /// \param places  from `corner`, of each line
+  void drawNames(QPainter& painter, const std::vector<QRectF>& places, const QPointF& corner) {
+    painter.setFont(axisLetters());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const SharePicture::Line& line = picture_.lines[i];
+      const QRectF place = places[i].translated(corner);
       painter.setPen(QPen(seriesColor(seriesOf(line.run), style().theme), line.isControl ? 1 : 1.6,
                           line.isControl ? Qt::DashLine : seriesDash(seriesOf(line.run))));
-      painter.drawLine(QPointF(left, y + 8), QPointF(left + 16, y + 8));
+      painter.drawLine(QPointF(place.left(), place.top() + 8),
+                       QPointF(place.left() + 16, place.top() + 8));
       painter.setPen(themeColors().muted);
-      drawLine(painter, QRectF(left + 22, y, width - 26, 15), Qt::AlignLeft | Qt::AlignVCenter,
+      drawLine(painter, place.adjusted(kSign, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
                line.name);
-      y += 15;
+      addRegion(place, [name = line.name](const QPointF&) { return name; });
     }
   }
 

@@ -261,7 +261,7 @@ std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve
 // Charts of more runs take more height: the page scrolls.
 void SpectraPage::makeRoom() {
   const int runs = static_cast<int>(shown_.size());
-  share_->setMinimumHeight(px(runs > 2 ? 280 : 200));
+  share_->setMinimumHeight(px(std::max(200, 160 + 40 * runs)));
   const int claims = static_cast<int>(claims_.rows.size());
   for (FigureView* view : {waterfall_, controls_})
     view->setMinimumHeight(px(std::max(220, 100 + 60 * runs + 36 * claims)));
