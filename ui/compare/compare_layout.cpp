@@ -27,6 +27,12 @@
 
 namespace vitrine::ui {
 
+namespace {
+
+constexpr int kMostColumn = 260;  // pixels of the design, where no room is left
+
+}  // namespace
+
 QComboBox* ComparePage::makeCombo(const QString& name, const QString& tip) {
   auto* combo = withName(new QComboBox(this), name, tip);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -345,7 +351,7 @@ void ComparePage::fitColumns() {
     if (fitted_[i] > 0 && before != fitted_[i]) continue;
     if (model_.partOf(column) == AblationModel::Part::Differs) continue;
     tableView_->resizeColumnToContents(column);
-    const int wanted = std::min(header->sectionSize(column) + px(12), px(260));
+    const int wanted = std::min(header->sectionSize(column) + px(12), px(kMostColumn));
     header->resizeSection(column, std::max(wanted, fitted_[i]));
     fitted_[i] = header->sectionSize(column);
   }
@@ -353,19 +359,23 @@ void ComparePage::fitColumns() {
 }
 
 // "What differs" takes what the other columns leave: numbers and verdicts are never cut for it.
+// Long names of variants have what is left then.
 void ComparePage::fitDiffers() {
-  constexpr int kDiffers = 1;
+  constexpr int kVariant = 0, kDiffers = 1;
   QHeaderView* header = tableView_->horizontalHeader();
   if (model_.columnCount() == 0 || fitted_.size() != static_cast<std::size_t>(header->count()))
     return;
   int& fitted = fitted_[kDiffers];
   if (fitted > 0 && header->sectionSize(kDiffers) != fitted) return;
+  const QAbstractItemView* view = tableView_;
+  const bool isVariantFitted = header->sectionSize(kVariant) == fitted_[kVariant];
+  const int variant = std::max(fitted_[kVariant], view->sizeHintForColumn(kVariant) + px(12));
+  if (isVariantFitted) header->resizeSection(kVariant, std::min(variant, px(kMostColumn)));
   int others = 0;
   for (int i = 0; i + 1 < header->count(); ++i)
     if (i != kDiffers) others += header->sectionSize(i);
   // The last column is stretched: what it needs, not what it has.
   header->setStretchLastSection(false);
-  const QAbstractItemView* view = tableView_;
   const int last =
       std::max({view->sizeHintForColumn(header->count() - 1) + px(12),
                 header->sectionSizeHint(header->count() - 1), header->minimumSectionSize()});
@@ -374,6 +384,11 @@ void ComparePage::fitDiffers() {
   const int room = tableView_->viewport()->width() - others - last;
   const int least = std::max(px(90), header->sectionSizeHint(kDiffers));  // its heading is whole
   header->resizeSection(kDiffers, std::clamp(room, least, std::max(least, wanted)));
+  if (isVariantFitted) {
+    const int left = std::max(0, room - header->sectionSize(kDiffers));
+    header->resizeSection(kVariant, std::min(variant, header->sectionSize(kVariant) + left));
+    fitted_[kVariant] = header->sectionSize(kVariant);
+  }
   header->resizeSection(header->count() - 1, last);
   header->setStretchLastSection(true);
   fitted = header->sectionSize(kDiffers);

@@ -89,6 +89,33 @@ TEST_F(ComparedOnALaptop, WhatDiffersHasItsRoomAgainAfterAWideWindow) {
   EXPECT_EQ(view.columnWidth(kDiffers), before);
 }
 
+TEST_F(ComparedOnALaptop, LongNamesOfVariantsAreWholeOnALargeScreen) {
+  for (const char* mask : {"causal", "soft"}) {
+    for (std::uint64_t seed = 0; seed < 2; ++seed) {
+      addAblationRun(studio_.writer,
+                     {std::string("a model with a ") + mask +
+                          " mask, layer scale, stochastic depth and a name that is long",
+                      Json{{"architecture", mask}},
+                      seed,
+                      {0.7, 0.8}});
+    }
+  }
+  studio_.workbench.watcher().poll();
+  const QTableView& view = openWindow(1440, 900).tableView();
+  const QAbstractItemView& items = view;
+  ASSERT_GT(items.sizeHintForColumn(0), px(260));
+  const int before = view.columnWidth(0);
+  for (const QSize& size : {QSize(3840, 2160), QSize(1440, 900)}) {
+    window_->resize(size);
+    for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
+    if (size.width() == 3840) {
+      EXPECT_GE(view.columnWidth(0), items.sizeHintForColumn(0));
+      EXPECT_FALSE(view.horizontalScrollBar()->isVisible());
+    }
+  }
+  EXPECT_EQ(view.columnWidth(0), before) << "the room is that of the other columns again";
+}
+
 TEST_F(ComparedOnALaptop, WhatDiffersBeginsWithWhatIsNewAndIsFoundByEveryKey) {
   fillRoadmap();
   show();
