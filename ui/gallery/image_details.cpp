@@ -185,6 +185,7 @@ void ImageDetails::setFacts(const Facts& facts) {
     fact.label = line.label;
     fact.value = line.value;
     fact.definition = QString::fromStdString(line.key);
+    if (line.isDifferent) fact.definition += tr("\nB: %1").arg(line.compared);
     rows.push_back(fact);
     differs.push_back(line.isDifferent);
   }

@@ -1,5 +1,8 @@
 // Views and files of the Gallery, and the images that they mean.
+#include <QTreeWidget>
+
 #include "tests/ui/gallery/gallery_fixture.h"
+#include "ui/gallery/image_details.h"
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
@@ -76,6 +79,30 @@ TEST_F(GalleryRecipe, AnImageOfAFileIsFoundByItsRunWhateverItsNumberIs) {
   again->setViewState(view);
   EXPECT_EQ(workbench_.said.back().toStdString(),
             "An image of this view is not in this database.");
+}
+
+TEST_F(GalleryRecipe, OfTwoImagesTheSettingsOfBothAreListed) {
+  first_ = workbench_.addRun("wide", Json::object());
+  workbench_.selection().setRuns({first_}, first_);
+  const std::int64_t a = add(first_, 100, 1, 20, {{"sampler", "heun"}, {"guidance", 4}});
+  const std::int64_t b = add(
+      first_, 100, 1, 30, {{"sampler", "heun"}, {"settings", {{"solver", "rk4"}, {"churn", 0.5}}}});
+  const auto shown = page();
+  click(*shown, shown->model().indexOf(a));
+  const auto* table = shown->findChild<ImageDetails*>()->findChild<QTreeWidget*>();
+  EXPECT_EQ(table->topLevelItemCount(), 2);
+  click(*shown, shown->model().indexOf(b), Qt::AltModifier);
+  std::vector<std::string> plain, bold, tips;
+  for (int i = 0; i < table->topLevelItemCount(); ++i) {
+    const QTreeWidgetItem* item = table->topLevelItem(i);
+    (item->font(1).bold() ? bold : plain)
+        .push_back((item->text(0) + QLatin1Char('=') + item->text(1)).toStdString());
+    if (item->font(1).bold())
+      tips.push_back(item->toolTip(1).section(QLatin1Char('\n'), -1).toStdString());
+  }
+  EXPECT_THAT(plain, ElementsAre("sampler=heun"));
+  EXPECT_THAT(bold, ElementsAre("solver=\u2013", "guidance=4", "churn=\u2013"));
+  EXPECT_THAT(tips, ElementsAre("B: rk4", "B: \u2013", "B: 0.5"));
 }
 
 }  // namespace

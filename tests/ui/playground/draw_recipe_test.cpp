@@ -76,6 +76,22 @@ TEST(RecipeFacts, MarkWhatDiffersFromAnotherRecipe) {
   EXPECT_FALSE(factOf(facts, "seed")->isDifferent);
 }
 
+TEST(RecipeFacts, ListWhatOnlyTheOtherRecipeHas) {
+  Json other = recipe();
+  other["settings"]["solver"] = "heun";
+  other["settings"]["churn"] = 0.5;
+  other["settings"]["prompt"] = nullptr;
+  const auto facts = recipeFacts(recipe(), other, {});
+  const RecipeFact* solver = factOf(facts, "solver");
+  ASSERT_NE(solver, nullptr);
+  EXPECT_EQ(solver->value, QStringLiteral("\u2013"));
+  EXPECT_EQ(solver->compared, QStringLiteral("heun"));
+  EXPECT_TRUE(solver->isDifferent);
+  EXPECT_LT(solver, factOf(facts, "guidance")) << "in the order of all";
+  EXPECT_EQ(&facts.back(), factOf(facts, "churn"));
+  EXPECT_EQ(factOf(facts, "prompt"), nullptr) << "it is not set there either";
+}
+
 TEST(SettingsAgain, MakeTheWholeBatchOfTheImage) {
   const SampleSettings again = settingsAgain(recipe(), 3);
   EXPECT_EQ(again.model.run, 3);

@@ -17,9 +17,26 @@ constexpr std::array kFirstFacts{"run",     "step",  "weights", "class",    "pro
                                  "sampler", "steps", "solver",  "guidance", "evaluations"};
 constexpr qsizetype kShownHash = 12;
 
+using FlatRecipe = std::vector<std::pair<std::string, Json>>;
+
+void sortFacts(FlatRecipe& flat) {
+  const auto place = [](const std::string& key) {
+    return std::find(kFirstFacts.begin(), kFirstFacts.end(), key) - kFirstFacts.begin();
+  };
+  std::stable_sort(flat.begin(), flat.end(), [&](const auto& a, const auto& b) {
+    return place(a.first) < place(b.first);
+  });
+}
+
+const Json* valueIn(const FlatRecipe& flat, const std::string& key) {
+  const auto found =
+      std::find_if(flat.begin(), flat.end(), [&](const auto& one) { return one.first == key; });
+  return found == flat.end() ? nullptr : &found->second;
+}
+
 /// The recipe without its nesting: settings stand among the other keys.
-std::vector<std::pair<std::string, Json>> flatRecipe(const Json& recipe) {
-  std::vector<std::pair<std::string, Json>> flat;
+FlatRecipe flatRecipe(const Json& recipe) {
+  FlatRecipe flat;
   if (!recipe.is_object()) return flat;
   // Neither what was not set nor an empty list says anything.
   const auto add = [&](const std::string& key, const Json& value) {
@@ -36,12 +53,6 @@ std::vector<std::pair<std::string, Json>> flatRecipe(const Json& recipe) {
     // The class that was drawn stands for the one that was asked for.
     if (!recipe.contains(key) || recipe.at(key).is_null()) add(key, value);
   }
-  const auto place = [](const std::string& key) {
-    return std::find(kFirstFacts.begin(), kFirstFacts.end(), key) - kFirstFacts.begin();
-  };
-  std::stable_sort(flat.begin(), flat.end(), [&](const auto& a, const auto& b) {
-    return place(a.first) < place(b.first);
-  });
   return flat;
 }
 
@@ -67,15 +78,23 @@ QString recipeValue(const std::string& key, const Json& value, const QString& ru
 
 std::vector<RecipeFact> recipeFacts(const Json& recipe, const Json& compared,
                                     const QString& runName, const QStringList& classNames) {
+  const QString nothing = QStringLiteral("\u2013");
+  const FlatRecipe others = flatRecipe(compared);
+  FlatRecipe all = flatRecipe(recipe);
+  for (const auto& [key, value] : others)
+    if (valueIn(all, key) == nullptr) all.emplace_back(key, Json());
+  sortFacts(all);
   std::vector<RecipeFact> facts;
-  const auto others = flatRecipe(compared);
-  for (const auto& [key, value] : flatRecipe(recipe)) {
-    const auto other = std::find_if(others.begin(), others.end(),
-                                    [&](const auto& each) { return each.first == key; });
-    const bool isDifferent =
-        compared.is_object() && (other == others.end() || other->second != value);
-    facts.push_back(
-        {key, recipeLabel(key), recipeValue(key, value, runName, classNames), isDifferent});
+  for (const auto& [key, value] : all) {
+    RecipeFact fact;
+    fact.key = key;
+    fact.label = recipeLabel(key);
+    fact.value = value.is_null() ? nothing : recipeValue(key, value, runName, classNames);
+    const Json* other = valueIn(others, key);
+    fact.isDifferent = compared.is_object() && (other == nullptr || *other != value);
+    if (fact.isDifferent)
+      fact.compared = other == nullptr ? nothing : recipeValue(key, *other, QString(), {});
+    facts.push_back(std::move(fact));
   }
   return facts;
 }
