@@ -70,7 +70,7 @@ class HeadFigure final : public Figure {
   /// "layer 3, head 1", "Rollout up to layer 3".
   [[nodiscard]] QString title() const;
   /// The true class and the model's answer, in one line where there is room. Returns their height.
-  double drawAnswers(QPainter& painter, const QRectF& area, bool isMeasured) const;
+  double drawAnswers(QPainter& painter, const QRectF& area, bool isMeasured);
   /// Returns the height that the words take.
   double drawWords(QPainter& painter, const QRectF& area, bool isMeasured);
   void drawMap(QPainter& painter, const QRectF& rect, bool isOver);

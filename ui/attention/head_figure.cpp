@@ -310,7 +310,7 @@ double HeadFigure::drawBelow(QPainter& painter, const QRectF& area, bool isMeasu
   return y + height - area.top();
 }
 
-double HeadFigure::drawAnswers(QPainter& painter, const QRectF& area, bool isMeasured) const {
+double HeadFigure::drawAnswers(QPainter& painter, const QRectF& area, bool isMeasured) {
   const QFontMetricsF metrics(axisLetters());
   double x = area.left(), bottom = area.top();
   for (const ImageAnswer& answer : imageAnswers(scene_->image()->about)) {
@@ -323,8 +323,8 @@ double HeadFigure::drawAnswers(QPainter& painter, const QRectF& area, bool isMea
     if (!isMeasured) {
       painter.setFont(axisLetters());
       painter.setPen(answerColor(answer, themeColors()));
-      drawLine(painter, QRectF(x, bottom - kLineHeight, width, kLineHeight),
-               Qt::AlignLeft | Qt::AlignVCenter, answer.text);
+      drawLineWithTip(painter, QRectF(x, bottom - kLineHeight, width, kLineHeight),
+                      Qt::AlignLeft | Qt::AlignVCenter, answer.text);
     }
     x += width + 2 * kChipGap;
   }
@@ -363,7 +363,7 @@ double HeadFigure::drawWords(QPainter& painter, const QRectF& area, bool isMeasu
     painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), 4, 4);
     painter.setFont(axisLetters());
     painter.setPen(hasWeight ? inkOn(fill) : themeColors().text);
-    drawLine(painter, place.adjusted(7, 0, -5, 0), Qt::AlignLeft | Qt::AlignVCenter, text);
+    drawLineWithTip(painter, place.adjusted(7, 0, -5, 0), Qt::AlignLeft | Qt::AlignVCenter, text);
     if (!token) return;
     addTarget(place, FigureTarget{.token = token});
   };

@@ -224,18 +224,21 @@ class ConfusionFigure final : public Figure {
   }
 
   void drawNames(QPainter& painter, const QPointF& origin, double width, double height,
-                 double room) const {
+                 double room) {
+    const double above = std::min(room, 60.0);
     for (int i = 0; i < classes_; ++i) {
+      const QString& name = picture_.names[i];
       painter.setPen(i == picture_.label ? themeColors().text : themeColors().muted);
-      drawLine(painter, QRectF(origin.x() - room - 4, origin.y() + i * height, room, height),
-               Qt::AlignRight | Qt::AlignVCenter, picture_.names[i]);
+      drawLineWithTip(painter, QRectF(origin.x() - room - 4, origin.y() + i * height, room, height),
+                      Qt::AlignRight | Qt::AlignVCenter, name);
       painter.save();
       painter.setPen(i == picture_.predicted ? themeColors().text : themeColors().muted);
       painter.translate(origin.x() + (i + 0.5) * width, origin.y() - 4);
       painter.rotate(-90);
-      drawLine(painter, QRectF(0, -8, std::min(room, 60.0), 16), Qt::AlignLeft | Qt::AlignVCenter,
-               picture_.names[i]);
+      drawLine(painter, QRectF(0, -8, above, 16), Qt::AlignLeft | Qt::AlignVCenter, name);
       painter.restore();
+      addRegion(QRectF(origin.x() + i * width, origin.y() - 4 - above, width, above),
+                [name](const QPointF&) { return name; });
     }
   }
 

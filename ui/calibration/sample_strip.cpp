@@ -89,8 +89,8 @@ class SampleFigure final : public Figure {
                            : isWrong ? QStringLiteral("\u00d7 ")
                                      : QString();
       painter.setPen(isLabel || isWrong ? color : themeColors().text);
-      drawLine(painter, QRectF(left, y, width - 46, 16), Qt::AlignLeft | Qt::AlignVCenter,
-               sign + picture_.names.value(share.label));
+      drawLineWithTip(painter, QRectF(left, y, width - 46, 16), Qt::AlignLeft | Qt::AlignVCenter,
+                      sign + picture_.names.value(share.label));
       painter.setPen(themeColors().text);
       drawLine(painter, QRectF(left + width - 44, y, 44, 16), Qt::AlignRight | Qt::AlignVCenter,
                number(share.probability, 3));

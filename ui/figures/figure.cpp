@@ -124,8 +124,15 @@ double Figure::headerHeight(double width, const QString& title, const QString& a
   return headerOf(width, style_.title.isEmpty() ? title : style_.title, about).height;
 }
 
+void Figure::drawLineWithTip(QPainter& painter, const QRectF& rect, int flags,
+                             const QString& text) {
+  drawLine(painter, rect, flags, text);
+  if (QFontMetricsF(painter.font()).horizontalAdvance(text) > rect.width() + 1)
+    addRegion(rect, [text](const QPointF&) { return text; });
+}
+
 QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& title,
-                          const QString& about) const {
+                          const QString& about) {
   const QString left = style_.title.isEmpty() ? title : style_.title;
   const Header header = headerOf(area.width(), left, about);
   const QRectF body = area.adjusted(0, header.height, 0, 0);
@@ -140,7 +147,7 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
     if (style_.isOnPaper()) {
       painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, left);
     } else {
-      drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, left);
+      drawLineWithTip(painter, line, Qt::AlignLeft | Qt::AlignVCenter, left);
     }
     painter.setFont(smallLetters());
     painter.setPen(themeColors().muted);
@@ -152,7 +159,7 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
   if (left.isEmpty()) {
     painter.setFont(smallLetters());
     painter.setPen(themeColors().muted);
-    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, about);
+    drawLineWithTip(painter, line, Qt::AlignLeft | Qt::AlignVCenter, about);
     return body;
   }
   constexpr double kBetween = 12;
@@ -161,13 +168,15 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
   const double free = std::max(area.width() * 0.5, area.width() - std::min(beside, 160.0));
   const double most = style_.isOnPaper() ? wanted : free;
   line.setWidth(std::min(wanted, most));
-  drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, left);
+  drawLineWithTip(painter, line, Qt::AlignLeft | Qt::AlignVCenter, left);
   const double from = line.right() + kBetween;
   if (area.right() - from > std::min(40.0, beside - kBetween - 1)) {
     painter.setFont(smallLetters());
     painter.setPen(themeColors().muted);
-    drawLine(painter, QRectF(from, area.top(), area.right() - from, header.titleHeight),
-             Qt::AlignRight | Qt::AlignVCenter, about);
+    drawLineWithTip(painter, QRectF(from, area.top(), area.right() - from, header.titleHeight),
+                    Qt::AlignRight | Qt::AlignVCenter, about);
+  } else {
+    addRegion(line, [both = left + QLatin1Char('\n') + about](const QPointF&) { return both; });
   }
   return body;
 }

@@ -157,7 +157,9 @@ class Figure {
   /// First line: title left, description right; returns the rest of `area` below it. On paper
   /// nothing of it is cut: what does not fit continues in lines of its own.
   QRectF drawHeader(QPainter& painter, const QRectF& area, const QString& title,
-                    const QString& about) const;
+                    const QString& about);
+  /// Text in one line; where it is cut, the tool tip has the whole.
+  void drawLineWithTip(QPainter& painter, const QRectF& rect, int flags, const QString& text);
   /// Instead of the drawing, where there is nothing to draw.
   void drawNothing(QPainter& painter, const QRectF& body, const QString& sentence) const;
   /// What the first line takes of an area of this width.

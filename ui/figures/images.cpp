@@ -192,8 +192,8 @@ class ImageGridFigure final : public Figure {
       if (i < labels_.size()) {
         painter.setFont(axisLetters());
         painter.setPen(themeColors().muted);
-        drawLine(painter, QRectF(rect.left(), rect.bottom() + 2, rect.width(), label - 2),
-                 Qt::AlignLeft | Qt::AlignVCenter, labels_[i]);
+        drawLineWithTip(painter, QRectF(rect.left(), rect.bottom() + 2, rect.width(), label - 2),
+                        Qt::AlignLeft | Qt::AlignVCenter, labels_[i]);
       }
       if (i == style().image && !style().isOnPaper()) drawRing(painter, rect);
       const QString name = i < labels_.size() ? labels_[i] : QObject::tr("image %1").arg(i);

@@ -89,23 +89,21 @@ class HeadGridFigure final : public Figure {
     if (layers_ == 0 || heads_ == 0) return;
     const QRectF body = drawNames(painter, inside);
     painter.setFont(axisLetters());
-    const double left = 44, above = 16;
+    const QFontMetricsF metrics(painter.font());
+    double left = 44;
+    const double above = 16;
+    for (int layer = 0; layer < layers_; ++layer)
+      left = std::max(left, metrics.horizontalAdvance(layerName(numberOf(layer))) + 4);
     const double width = (body.width() - left) / heads_;
     const double height = (body.height() - above) / layers_;
-    const QFontMetricsF metrics(painter.font());
-    const auto word = [&](const QRectF& rect, int flags, const QString& text, bool isChosen) {
-      painter.setPen(isChosen ? themeColors().text : themeColors().muted);
-      drawLine(painter, rect, flags, text);
-    };
-    for (int head = 0; head < heads_; ++head) {
-      const QString name = width > 52 ? headName(head) : QString::number(head);
-      word(QRectF(body.left() + left + head * width, body.top(), width, above), Qt::AlignCenter,
-           name, head == picture_.head);
-    }
+    const QRectF first(body.left() + left, body.top() + (above - metrics.height()) / 2, width,
+                       metrics.height());
+    drawHeadTitles(painter, themeColors(), first, 0, heads_, picture_.head);
     for (int layer = 0; layer < layers_; ++layer) {
       const double top = body.top() + above + layer * height;
-      word(QRectF(body.left(), top, left - 4, height), Qt::AlignLeft | Qt::AlignVCenter,
-           layerName(numberOf(layer)), layer == picture_.layer);
+      painter.setPen(layer == picture_.layer ? themeColors().text : themeColors().muted);
+      drawLine(painter, QRectF(body.left(), top, left - 4, height),
+               Qt::AlignLeft | Qt::AlignVCenter, layerName(numberOf(layer)));
       for (int head = 0; head < heads_; ++head) {
         drawHead(painter, QRectF(body.left() + left + head * width, top, width, height), layer,
                  head);

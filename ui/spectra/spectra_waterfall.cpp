@@ -114,15 +114,15 @@ class WaterfallFigure final : public Figure {
             QRectF(right + 10, body.top() + kName, 9, body.height() - kName - kAxis - kFoot - 4));
   }
 
-  void drawName(QPainter& painter, const QRectF& line, const WaterfallPicture::Run& run) const {
+  void drawName(QPainter& painter, const QRectF& line, const WaterfallPicture::Run& run) {
     painter.fillRect(QRectF(line.left(), line.center().y() - 4, 8, 8),
                      seriesColor(seriesOf(run.run), style().theme));
     painter.setPen(themeColors().text);
-    drawLine(painter, line.adjusted(14, 0, -line.width() * 0.35, 0),
-             Qt::AlignLeft | Qt::AlignVCenter, run.name);
+    drawLineWithTip(painter, line.adjusted(14, 0, -line.width() * 0.35, 0),
+                    Qt::AlignLeft | Qt::AlignVCenter, run.name);
     painter.setPen(themeColors().muted);
-    drawLine(painter, line.adjusted(line.width() * 0.66, 0, 0, 0),
-             Qt::AlignRight | Qt::AlignVCenter, run.state);
+    drawLineWithTip(painter, line.adjusted(line.width() * 0.66, 0, 0, 0),
+                    Qt::AlignRight | Qt::AlignVCenter, run.state);
   }
 
   double xOf(const QRectF& box, double step) const {
@@ -353,8 +353,9 @@ class ControlsFigure final : public Figure {
     painter.setPen(themeColors().muted);
     for (const QString& note : picture_.notes) {
       if (y + 30 > body.bottom() + 2) break;
-      painter.drawText(QRectF(body.left(), y, body.width(), 32),
-                       Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, note);
+      const QRectF place(body.left(), y, body.width(), 32);
+      painter.drawText(place, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, note);
+      addRegion(place, [note](const QPointF&) { return note; });
       y += kNoteHeight;
     }
   }

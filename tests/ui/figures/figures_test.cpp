@@ -357,6 +357,21 @@ TEST(Table, IsAsHighAsItsLongTextsNeedAndNoColumnIsNarrowerThanAWord) {
   EXPECT_LE(what.right(), 320 - 12);
 }
 
+TEST(Figure, ATitleThatIsCutIsReadInItsToolTip) {
+  FigureStyle style;
+  style.title = QStringLiteral("a title that is much longer than its picture is wide");
+  const auto figure = figureOf(samples::image(), style);
+  const QPointF onTitle(20, 22);
+  (void)figure->image({200, 160}, 1);
+  EXPECT_EQ(figure->describeAt(onTitle).toStdString(), style.title.toStdString());
+  (void)figure->image({100, 160}, 1);
+  EXPECT_EQ(figure->describeAt(onTitle).section(QLatin1Char('\n'), 0, 0), style.title);
+  EXPECT_TRUE(figure->describeAt(onTitle).contains(QStringLiteral("px")))
+      << "and what had no room next to it";
+  (void)figure->image({900, 160}, 1);
+  EXPECT_EQ(figure->describeAt(onTitle).toStdString(), "") << "it is whole";
+}
+
 TEST(ImageGrid, DrawsEveryImageAndChoosesByClick) {
   const auto figure = figureOf(samples::imageGrid());
   const QImage image = figure->image(kSize, 1);

@@ -1,7 +1,8 @@
-// The spectrum of the chosen head: names of its lines, and the threshold that is dragged on it.
+// Names in the pictures of heads, and the threshold that is dragged on the chosen one.
 #include <QCoreApplication>
 #include <QMouseEvent>
 #include <cmath>
+#include <memory>
 
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
@@ -38,6 +39,20 @@ TEST_F(SpectraShare, ADragBeginsAnywhereInTheChart) {
   const auto shown = page({runWith("a", {falling(0.5, 0), falling(0.9, 100)})});
   drag(figure(*shown, "Spectrum of the chosen head"), 0.6, 0.4);
   EXPECT_NEAR(shown->viewState()["threshold"].get<double>(), 0.4, 0.021);
+}
+
+TEST_F(SpectraShare, TheNumbersOfManyLayersAreWhole) {
+  auto spectrum = std::make_shared<Spectrum>();
+  for (int layer = 0; layer < 101; layer += 50)
+    spectrum->layers.push_back({layer, {HeadSpectrum{{1, 0.5F}, {0.7F, 1}}}});
+  HeadGridPicture picture;
+  picture.runs.push_back({1, QStringLiteral("a"), spectrum});
+  const auto figure = makeHeadGridFigure(std::move(picture));
+  QStringList words;
+  for (const SvgDocument::Text& one : readSvg(figureBytes(*figure, FigureFormat::Svg, {})).texts)
+    words << one.words;
+  EXPECT_TRUE(words.contains(QStringLiteral("layer 100")))
+      << words.join(QLatin1Char(' ')).toStdString();
 }
 
 // Shares that rise evenly, and values that fall from corner to corner.
