@@ -1,7 +1,9 @@
 #include "ui/gallery/image_stage.h"
 
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -152,10 +154,14 @@ void ImageStage::drawDifference(QPainter& painter) {
                  [](double t) { return diverging(2 * t - 1); });
   painter.setFont(smallFont());
   painter.setPen(colors.text);
-  painter.drawText(QRectF(place.left(), height() - px(24), place.width(), px(20)), Qt::AlignCenter,
-                   tr("mean |A \u2212 B| %1 \u00b7 largest %2 \u00b7 PSNR %3")
-                       .arg(number(difference_.meanAbsolute, 3), number(difference_.largest, 2),
-                            psnrText(difference_.psnr)));
+  drawLine(painter, QRectF(place.left(), height() - px(24), place.width(), px(20)), Qt::AlignCenter,
+           differenceWords());
+}
+
+QString ImageStage::differenceWords() const {
+  return tr("mean |A \u2212 B| %1 \u00b7 largest %2 \u00b7 PSNR %3")
+      .arg(number(difference_.meanAbsolute, 3), number(difference_.largest, 2),
+           psnrText(difference_.psnr));
 }
 
 void ImageStage::paintEvent(QPaintEvent*) {
@@ -184,17 +190,18 @@ void ImageStage::paintEvent(QPaintEvent*) {
                      words.height());
   if (view == View::One) {
     const int times = scale();
-    drawName(words, Qt::AlignLeft, a_.name);
+    const QString size = times >= 1 ? tr("%1 \u00d7 %2 pixels, %3 times")
+                                          .arg(a_.picture.width())
+                                          .arg(a_.picture.height())
+                                          .arg(times)
+                                    : tr("%1 \u00d7 %2 pixels, one of %3")
+                                          .arg(a_.picture.width())
+                                          .arg(a_.picture.height())
+                                          .arg(-times);
+    const int beside = painter.fontMetrics().horizontalAdvance(size) + px(12);
+    drawName(words.adjusted(0, 0, -beside, 0), Qt::AlignLeft, a_.name);
     drawImage(painter, a_.picture, fitted(a_.picture.size(), all));
-    drawName(words, Qt::AlignRight,
-             times >= 1 ? tr("%1 \u00d7 %2 pixels, %3 times")
-                              .arg(a_.picture.width())
-                              .arg(a_.picture.height())
-                              .arg(times)
-                        : tr("%1 \u00d7 %2 pixels, one of %3")
-                              .arg(a_.picture.width())
-                              .arg(a_.picture.height())
-                              .arg(-times));
+    drawName(words, Qt::AlignRight, size);
   } else if (view == View::Flicker) {
     const Shown& shown = isSecond_ ? b_ : a_;
     const QRectF rect = fitted(shown.picture.size(), all);
@@ -289,6 +296,23 @@ void ImageStage::keyPressEvent(QKeyEvent* event) {
     default:
       QWidget::keyPressEvent(event);
   }
+}
+
+bool ImageStage::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const View view = shownView();
+  const bool isRight = view != View::One && help->pos().x() > width() / 2;
+  const bool isB = view == View::Flicker ? isSecond_ : isRight;
+  QString words;
+  if (help->pos().y() < stage().top()) {
+    words = (isB ? b_ : a_).name;
+  } else if (view == View::Difference && difference_.isThere &&
+             help->pos().y() > height() - px(24)) {
+    words = differenceWords();
+  }
+  QToolTip::showText(help->globalPos(), words, this);
+  return true;
 }
 
 QString ImageStage::plotSummary() const {

@@ -54,6 +54,8 @@ class ImageStage : public QWidget, public DescribedPlot {
   void closed();           ///< Escape, Space or Enter
 
  protected:
+  /// The tool tip has what may be cut: the names, and how far the two differ.
+  bool event(QEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
@@ -68,6 +70,7 @@ class ImageStage : public QWidget, public DescribedPlot {
   [[nodiscard]] QRectF stage() const;
   void drawImage(QPainter& painter, const QImage& image, const QRectF& rect) const;
   void drawDifference(QPainter& painter);
+  [[nodiscard]] QString differenceWords() const;
 
   View view_ = View::One;
   Shown a_, b_;

@@ -256,6 +256,11 @@ bool StepsView::event(QEvent* event) {
       lines << tr("%1, step %2").arg(runName_(one->run), count(one->step));
       lines << one->differences;
     }
+    for (std::size_t row = 0; one == nullptr && row < table_.runs.size(); ++row) {
+      const QRect first = cell(row, 0);
+      if (QRect(0, first.top(), namesWidth(), first.height()).contains(help->pos()))
+        lines << runName_(table_.runs[row]);
+    }
     QToolTip::showText(help->globalPos(), lines.join(QLatin1Char('\n')), this);
     return true;
   }
