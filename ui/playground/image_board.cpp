@@ -158,8 +158,8 @@ void ImageBoard::keyPressEvent(QKeyEvent* event) {
 bool ImageBoard::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const BoardTile* tile = layout_.at(QPointF(help->pos()) - QPointF(kEdge, kEdge));
-    QToolTip::showText(help->globalPos(), tile == nullptr ? QString() : wordsOf(*tile), this);
+    QToolTip::showText(help->globalPos(), wordsAt(QPointF(help->pos()) - QPointF(kEdge, kEdge)),
+                       this);
     return true;
   }
   if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
@@ -169,6 +169,20 @@ bool ImageBoard::event(QEvent* event) {
 bool ImageBoard::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::Resize) arrange();
   return QWidget::eventFilter(watched, event);
+}
+
+QString ImageBoard::wordsAt(const QPointF& at) const {
+  if (const BoardTile* tile = layout_.at(at)) return wordsOf(*tile);
+  const auto label = [&at](const std::vector<QRectF>& places, const std::optional<GridAxis>& axis) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i].contains(at))
+        return axis->title + QLatin1Char(' ') + axis->labels.value(static_cast<qsizetype>(i));
+    }
+    return QString();
+  };
+  if (drawing_ == nullptr) return {};
+  return label(layout_.rowLabels, drawing_->grid.rows) +
+         label(layout_.columnLabels, drawing_->grid.columns);
 }
 
 QString ImageBoard::wordsOf(const BoardTile& tile) const {
@@ -186,7 +200,11 @@ QString ImageBoard::wordsOf(const BoardTile& tile) const {
         drawing_->grid.columns->labels.value(tile.place.cell % columns));
   }
   words << tr("seed %1").arg(cell.settings.seed() + number);
-  if (number < cell.texts.size()) words << cell.texts[number].text;
+  if (number < cell.texts.size()) {
+    const DrawnText& text = cell.texts[number];
+    if (!text.prompt.isEmpty()) words << text.prompt;
+    words << text.text;
+  }
   return words.join(QStringLiteral(", "));
 }
 

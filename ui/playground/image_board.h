@@ -53,6 +53,8 @@ class ImageBoard : public QWidget, public DescribedPlot {
 
  private:
   void arrange();
+  /// What a tool tip says there: of an image, or of a label, which may be cut.
+  [[nodiscard]] QString wordsAt(const QPointF& at) const;
   [[nodiscard]] QString wordsOf(const BoardTile& tile) const;
 
   std::shared_ptr<const Drawing> drawing_;

@@ -224,7 +224,8 @@ void PlaygroundPage::showHistory() {
         drawing.title() + QLatin1Char('\n') + about.join(QStringLiteral(" \u00b7 ")), historyList_);
     const QImage picture = drawing.thumbnail();
     if (!picture.isNull()) item->setIcon(QPixmap::fromImage(picture));
-    item->setToolTip(drawing.error);
+    item->setToolTip(drawing.error.isEmpty() ? item->text()
+                                             : item->text() + QLatin1Char('\n') + drawing.error);
     if (history_[i] == shown_) historyList_->setCurrentItem(item);
   }
 }
