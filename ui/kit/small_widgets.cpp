@@ -15,11 +15,16 @@ namespace vitrine::ui {
 
 QSize ElidedLabel::minimumSizeHint() const { return {px(40), QLabel::minimumSizeHint().height()}; }
 
+void ElidedLabel::setWhole(const QString& whole) {
+  whole_ = whole;
+  update();
+}
+
 void ElidedLabel::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setPen(palette().color(QPalette::WindowText));
   const QString shown = fontMetrics().elidedText(text(), Qt::ElideRight, width());
-  setToolTip(shown == text() ? QString() : text());
+  setToolTip(!whole_.isEmpty() || shown == text() ? whole_ : text());
   painter.drawText(rect(), static_cast<int>(alignment() | Qt::TextSingleLine), shown);
 }
 

@@ -51,10 +51,15 @@ class ElidedLabel : public QLabel {
   Q_OBJECT
  public:
   using QLabel::QLabel;
+  /// The tool tip instead of that of a text that is cut; "": none.
+  void setWhole(const QString& whole);
   QSize minimumSizeHint() const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+
+ private:
+  QString whole_;
 };
 
 /// Words that wrap, measured once for each width: a layout asks for their height at the same few

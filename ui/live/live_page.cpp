@@ -360,14 +360,15 @@ void LivePage::showStatus() {
   const live::Frame& frame = model_.newest();
   // A long name leaves room for what is said about the run.
   const QString name = row == nullptr ? QString() : QString::fromStdString(row->name);
-  QString state = state_->fontMetrics().elidedText(name, Qt::ElideMiddle, px(240));
-  if (row != nullptr) state += QStringLiteral(" \u00B7 ");
+  const QString shown = state_->fontMetrics().elidedText(name, Qt::ElideMiddle, px(240));
+  QString state = row == nullptr ? QString() : QStringLiteral(" \u00B7 ");
   if (trainer_ == live::TrainerState::Ended || trainer_ == live::TrainerState::Gone ||
       !isWatching())
     state += tr("not training any more; the last frames stay");
   else
     state += tr("step %1 of %2").arg(count(frame.step), count(frame.totalSteps));
-  state_->setText(state);
+  state_->setText(shown + state);
+  state_->setWhole(shown == name ? QString() : name + state);
   QStringList facts;
   if (isWatching())
     facts << tr("%1 updates per second").arg(number(model_.framesPerSecond(live::liveNow()), 1));
@@ -377,11 +378,11 @@ void LivePage::showStatus() {
                  .arg(number(drawn * 1e3, 1), gl_ ? gl_->renderer().section(QLatin1Char(' '), 0, 0)
                                                   : tr("by the processor"));
   facts << tr("frames cost %1 of the training time").arg(percent(frame.watchShare, 1));
-  const bool isWithoutGl = gl_ == nullptr && !openGlProblem().isEmpty();
   if (!frame.error.empty()) facts << QString::fromStdString(frame.error);
   status_->setText(facts.join(QStringLiteral(" \u00B7 ")));
-  status_->setToolTip(isWithoutGl ? openGlProblem() : QString());
-  status_->setAccessibleDescription(status_->toolTip());
+  const QString problem = gl_ == nullptr ? openGlProblem() : QString();
+  status_->setWhole(problem.isEmpty() ? QString() : status_->text() + QLatin1Char('\n') + problem);
+  status_->setAccessibleDescription(problem);
 }
 
 void LivePage::redraw() {

@@ -34,5 +34,19 @@ TEST(SmallWidgets, ARestyledPartHasTheColourOfItsRoleAtOnce) {
   }
 }
 
+TEST(SmallWidgets, ALabelThatCutsItsTextHasTheWholeInItsToolTip) {
+  ElidedLabel label(QStringLiteral("a text that is longer than its label"));
+  const auto tipAt = [&label](int width) {
+    label.resize(width, 20);
+    (void)label.grab();
+    return label.toolTip().toStdString();
+  };
+  EXPECT_EQ(tipAt(60), label.text().toStdString());
+  EXPECT_EQ(tipAt(600), "");
+  label.setWhole(QStringLiteral("/a/folder/a text"));
+  EXPECT_EQ(tipAt(600), "/a/folder/a text");
+  EXPECT_EQ(tipAt(60), "/a/folder/a text");
+}
+
 }  // namespace
 }  // namespace vitrine::ui

@@ -186,12 +186,14 @@ TEST_F(Live, ALongNameLeavesTheStepToBeRead) {
   const auto shown = page();
   live::Publisher trainer(workbench_.row(run).uuid);
   publish(trainer, *shown, liveFrame(10));
-  const auto* label = firstWhere<QLabel>(*shown, [](const QLabel& one) {
+  auto* label = firstWhere<QLabel>(*shown, [](const QLabel& one) {
     return one.text().endsWith(QStringLiteral("step 10 of 100"));
   });
   ASSERT_NE(label, nullptr);
   QCoreApplication::processEvents();
   EXPECT_LE(label->fontMetrics().horizontalAdvance(label->text()), label->width());
+  (void)label->grab();
+  EXPECT_TRUE(label->toolTip().startsWith(QString(200, QLatin1Char('n'))));
 }
 
 TEST_F(LiveTraining, OtherPagesTakeTheSampleOfAnImageThatWasChosenHere) {

@@ -3,7 +3,6 @@
 #include <QDesktopServices>
 #include <QDir>
 #include <QFileInfo>
-#include <QLabel>
 #include <QProgressBar>
 #include <QToolButton>
 #include <QUrl>
@@ -81,7 +80,7 @@ QStringList ReportBar::subjectOf(const std::vector<std::int64_t>& runs) const {
 void ReportBar::write(const std::vector<std::int64_t>& runs, const QString& file) {
   file_ = QFileInfo(file).absoluteFilePath();
   text_->setText(tr("Writing %1\u2026").arg(QFileInfo(file_).fileName()));
-  text_->setToolTip(QDir::toNativeSeparators(file_));
+  text_->setWhole(QDir::toNativeSeparators(file_));
   show();
   question_.askAbout(workbench_.store().file(),
                      QStringList{QStringLiteral("report")} + subjectOf(runs) + QStringList{file_});

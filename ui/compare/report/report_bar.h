@@ -9,10 +9,9 @@
 
 #include "ui/workbench/headless.h"
 
-class QLabel;
-
 namespace vitrine::ui {
 
+class ElidedLabel;
 class Workbench;
 
 /// Hidden unless a report is being written.
@@ -41,7 +40,7 @@ class ReportBar final : public QWidget {
 
   Workbench& workbench_;
   HeadlessQuestion question_;
-  QLabel* text_;
+  ElidedLabel* text_;
   QString file_;
 };
 
