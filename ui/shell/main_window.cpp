@@ -304,6 +304,9 @@ void MainWindow::makeToolBar() {
   connect(unfold, &QToolButton::clicked, inspectorDock_, &QDockWidget::show);
   connect(inspectorDock_, &QDockWidget::visibilityChanged, this,
           [this] { edge_->setVisible(inspectorDock_->isHidden()); });
+  // It may have been hidden at another zoom; later, since layouts are restored meanwhile.
+  connect(inspectorDock_, &QDockWidget::visibilityChanged, this, &MainWindow::fitDocks,
+          Qt::QueuedConnection);
 }
 
 void MainWindow::showTools() {
@@ -453,10 +456,12 @@ void MainWindow::setTheme(ThemeKind kind) {
 
 void MainWindow::setZoom(double factor) {
   factor = std::clamp(factor, kLeastZoom, kMostZoom);
+  noteDockWidths();
   liveZoom_.apply(*this, factor);  // while style and style sheet are those of the old zoom
   setUiZoom(factor);
   storeSetting(QStringLiteral("window/zoom"), factor);
   setTheme(currentTheme());
+  fitDocks();
   workbench_.showMessage(tr("Zoom %1").arg(percent(uiZoom(), 0)));
 }
 

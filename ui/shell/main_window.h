@@ -101,6 +101,11 @@ class MainWindow : public QMainWindow {
   /// The arrangement of docks next to the pages.
   [[nodiscard]] QByteArray docksNow() const;
   void foldInspector();
+  /// Notes the widths of the docks in sight, as the user or a layout set them, until either does it
+  /// again.
+  void noteDockWidths();
+  /// Gives the docks the noted widths, at the zoom in use.
+  void fitDocks();
   /// The page in front has too little room next to the inspector.
   [[nodiscard]] bool isNarrow() const;
   void restoreLayout();
@@ -194,6 +199,7 @@ class MainWindow : public QMainWindow {
   QByteArray defaultState_;
   QByteArray docksBefore_;  ///< the table; "" while it is not shown
   QVBoxLayout* middle_ = nullptr;
+  std::map<const QObject*, double> dockWidths_;  ///< noted, at zoom 1
   bool wasNarrow_ = false;
   bool isFolding_ = false;
 };

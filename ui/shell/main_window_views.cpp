@@ -8,6 +8,7 @@
 #include <QDialogButtonBox>
 #include <QDragEnterEvent>
 #include <QEvent>
+#include <QGuiApplication>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -141,6 +142,8 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     return true;
   }
   const QEvent::Type type = event->type();
+  if (type == QEvent::Resize && QGuiApplication::mouseButtons().testFlag(Qt::LeftButton))
+    dockWidths_.erase(watched);  // a dock is dragged
   if (auto* widget = qobject_cast<QWidget*>(watched)) {
     if (type == QEvent::FocusIn)
       FocusRing::show(*widget, static_cast<const QFocusEvent&>(*event));
@@ -257,6 +260,7 @@ void MainWindow::showRunTable(bool isTable) {
   if (isTable == !docksBefore_.isEmpty()) return;
   const bool hadFocus = runsPanel_->isAncestorOf(focusWidget());
   if (isTable) {
+    noteDockWidths();
     docksBefore_ = saveState(kLayoutVersion);
     middle_->insertWidget(middle_->indexOf(tabs_), runsPanel_, 1);
     runsDock_->hide();
@@ -268,6 +272,7 @@ void MainWindow::showRunTable(bool isTable) {
     const bool isInspected = !inspectorDock_->isHidden();
     restoreState(std::exchange(docksBefore_, {}), kLayoutVersion);
     inspectorDock_->setVisible(isInspected);
+    fitDocks();
   }
   runsPanel_->setTable(isTable);
   runsPanel_->show();
@@ -277,6 +282,23 @@ void MainWindow::showRunTable(bool isTable) {
   foldInspector();
   updateTitle();
   showTools();
+}
+
+void MainWindow::noteDockWidths() {
+  for (const QDockWidget* dock : {runsDock_, inspectorDock_}) {
+    if (dock->isVisible() && !dock->isFloating())
+      dockWidths_.try_emplace(dock, dock->width() / uiZoom());
+  }
+}
+
+// Up to a quarter of the window where the zoom makes them larger: the page keeps its room.
+void MainWindow::fitDocks() {
+  for (QDockWidget* dock : {runsDock_, inspectorDock_}) {
+    const auto noted = dockWidths_.find(dock);
+    if (noted == dockWidths_.end() || dock->isHidden() || dock->isFloating()) continue;
+    const double most = std::max(noted->second, width() / 4.0);
+    resizeDocks({dock}, {qRound(std::min(noted->second * uiZoom(), most))}, Qt::Horizontal);
+  }
 }
 
 void MainWindow::showRuns() {
@@ -310,6 +332,7 @@ void MainWindow::showLayout(const Layout& layout) {
 
 void MainWindow::resetLayout() {
   showRunTable(false);
+  dockWidths_.clear();
   restoreState(defaultState_, kLayoutVersion);
   resizeDocks({runsDock_, inspectorDock_}, {px(286), px(312)}, Qt::Horizontal);
   wasNarrow_ = !isNarrow();
@@ -326,6 +349,7 @@ void MainWindow::restoreLayout() {
 bool MainWindow::restoreDocks(const QByteArray& state) {
   showRunTable(false);
   if (state.isEmpty() || !restoreState(state, kLayoutVersion)) return false;
+  dockWidths_.clear();
   // The stored layout decides what a width of this side of the border looks like.
   wasNarrow_ = isNarrow();
   edge_->setVisible(inspectorDock_->isHidden());

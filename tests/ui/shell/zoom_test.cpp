@@ -1,6 +1,9 @@
-// Text that is not of the window's own font grows with it.
+// Text that is not of the window's own font grows with it, and so do the docks.
+#include <QDockWidget>
 #include <QPlainTextEdit>
 #include <QTest>
+#include <QWindow>
+#include <utility>
 
 #include "tests/ui/support/qt_test.h"
 #include "ui/kit/log_tail.h"
@@ -34,6 +37,68 @@ TEST(Zoom, MonospacedTextGrowsWithTheWindow) {
     }
   }
   EXPECT_GE(found, 5);
+}
+
+class ZoomedDocks : public ::testing::Test {
+ protected:
+  ZoomedDocks() {
+    window_.resize(2400, 900);
+    window_.show();
+  }
+  ~ZoomedDocks() override { window_.setZoom(1); }
+  QDockWidget& runs() { return *window_.findChild<QDockWidget*>(QStringLiteral("runsDock")); }
+  /// Of the runs and of the inspector.
+  std::pair<int, int> widths() {
+    for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
+    return {runs().width(), window_.inspectorDock().width()};
+  }
+  int runsAt(double zoom) {
+    window_.setZoom(zoom);
+    return widths().first;
+  }
+
+  SampleStudio studio_{SampleOptions{0, 50}};
+  MainWindow window_{studio_.workbench};
+};
+
+TEST_F(ZoomedDocks, GrowWithTheZoomAndHaveTheirWidthsAgainAfterIt) {
+  const auto before = widths();
+  EXPECT_NEAR(runsAt(1.5), 1.5 * before.first, 1);
+  EXPECT_NEAR(runsAt(2), 2 * before.first, 1);
+  EXPECT_NEAR(runsAt(1.2), 1.2 * before.first, 1);
+  window_.setZoom(1);
+  EXPECT_EQ(widths(), before);
+  window_.resize(1440, 900);  // too narrow for both at twice their widths
+  ASSERT_EQ(widths().first, before.first);
+  EXPECT_LT(runsAt(2), 2 * before.first);
+  EXPECT_EQ(runsAt(1), before.first);
+}
+
+TEST_F(ZoomedDocks, HaveTheirWidthsAgainAfterTheTableOfRuns) {
+  const int before = widths().first;
+  EXPECT_GT(runsAt(2), before);
+  window_.showRunTable(true);
+  window_.setZoom(1);
+  widths();
+  window_.showRunTable(false);
+  EXPECT_EQ(widths().first, before);
+}
+
+TEST_F(ZoomedDocks, KeepTheWidthThatTheUserDragsThemTo) {
+  (void)widths();
+  const int before = runsAt(1.5);
+  QWindow* handle = window_.windowHandle();
+  const QPoint border(runs().geometry().right() + 1, runs().geometry().center().y());
+  QTest::mousePress(handle, Qt::LeftButton, Qt::NoModifier, border);
+  for (const int by : {10, 30, 60}) {
+    QTest::mouseMove(handle, border + QPoint(by, 0));
+    (void)widths();
+  }
+  QTest::mouseRelease(handle, Qt::LeftButton, Qt::NoModifier, border + QPoint(60, 0));
+  const int dragged = widths().first;
+  ASSERT_GT(dragged, before + 30);
+  EXPECT_NEAR(runsAt(1), dragged / 1.5, 1);
+  EXPECT_NEAR(runsAt(1.5), dragged, 1);
 }
 
 TEST(Zoom, TheLettersOfTheLogAreDrawnLarger) {
