@@ -237,6 +237,7 @@ void ConfigurePage::onCatalog() {
   } else {
     takeText();
   }
+  if (syntax_) form_->rebuild();  // it keeps the document before that text
   if (fromRunLater_ != 0) startFrom(std::exchange(fromRunLater_, 0));
 }
 

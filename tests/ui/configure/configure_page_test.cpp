@@ -8,6 +8,7 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <set>
 
 #include "core/base/read_json.h"
 #include "core/config/edit/document.h"
@@ -28,6 +29,14 @@ TEST_F(Configure, StartsSoundWithTheDefaults) {
   EXPECT_TRUE(shown->plan().problems.empty()) << shown->plan().problems.front().sentence();
   EXPECT_EQ(shown->plan().runs.size(), 1U);
   EXPECT_TRUE(startButton(*shown)->isEnabled());
+}
+
+TEST_F(Configure, MakesEveryRowOfTheFirstFormOnce) {
+  const ConfigurePage shown(workbench_);
+  std::set<std::string> keys;  // rows that were made again wait for their end
+  for (const FormRow* row : shown.form().findChildren<FormRow*>())
+    EXPECT_TRUE(keys.insert(row->key()).second) << row->key();
+  EXPECT_EQ(keys.count("train.epochs"), 1U);
 }
 
 TEST_F(Configure, TheTabKeyGoesThroughTheFormBeforeTheSidePanel) {

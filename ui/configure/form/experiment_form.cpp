@@ -66,7 +66,7 @@ ExperimentForm::ExperimentForm(QWidget* parent)
 
 void ExperimentForm::setCatalog(const Catalog& catalog) {
   catalog_ = &catalog;
-  rebuild();
+  built_.clear();
 }
 
 void ExperimentForm::rebuild() {

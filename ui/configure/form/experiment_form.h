@@ -32,7 +32,7 @@ class ExperimentForm : public QWidget {
  public:
   explicit ExperimentForm(QWidget* parent = nullptr);
 
-  /// \param catalog  must outlive the form
+  /// Rows of it come with the next document. \param catalog  must outlive the form
   void setCatalog(const Catalog& catalog);
   [[nodiscard]] const Catalog* catalog() const { return catalog_; }
   /// Makes every row again: at another size of the window's text.
