@@ -277,13 +277,13 @@ TEST_F(Plugins, SaysWhichSideCannotBeBuilt) {
 
 TEST_F(Plugins, ADifferenceThatIsAskedForBeforeTheCatalogIsThereIsShownLater) {
   workbench_.become(Catalog());
-  const auto shown = page();
-  shown->setViewState(
+  PluginsPage shown(workbench_);  // page() would wait for the catalog
+  shown.setViewState(
       {{"show", "diff"}, {"a", "architecture:blind"}, {"b", "preset:picture/tiny"}});
-  EXPECT_EQ(shown->diff().sourceA(), QString());
+  EXPECT_EQ(shown.diff().sourceA(), QString());
   workbench_.become(catalogOfPlugins());
-  EXPECT_EQ(shown->diff().sourceA(), QStringLiteral("architecture:blind"));
-  EXPECT_EQ(shown->diff().sourceB(), QStringLiteral("preset:picture/tiny"));
+  EXPECT_EQ(shown.diff().sourceA(), QStringLiteral("architecture:blind"));
+  EXPECT_EQ(shown.diff().sourceB(), QStringLiteral("preset:picture/tiny"));
 }
 
 TEST_F(Plugins, TheFirstDifferenceIsOneBetweenArchitecturesThatOfferTheSame) {
