@@ -138,6 +138,9 @@ std::string sharedExperiment() { return (sharedFolder() / "tiny.toml").string();
 std::string sharedSingle() { return (sharedFolder() / "one.toml").string(); }
 
 Scratch::Scratch() : folder_(newName("vitrine-scratch-")) { fs::create_directories(folder_); }
+Scratch::Scratch(const Scratch& other) : Scratch() {
+  fs::copy(other.folder_, folder_, fs::copy_options::recursive);
+}
 Scratch::~Scratch() {
   std::error_code error;
   fs::remove_all(folder_, error);

@@ -58,6 +58,8 @@ class Program {
 class Scratch {
  public:
   Scratch();
+  Scratch(const Scratch& other);  ///< a new folder with the same files
+  Scratch& operator=(const Scratch&) = delete;
   ~Scratch();
   [[nodiscard]] std::string path(const std::string& name) const {
     return (folder_ / name).string();

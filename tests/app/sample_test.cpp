@@ -18,9 +18,11 @@ namespace fs = std::filesystem;
 /// A copy of the shared database with one generative run beside the classifiers.
 class Drawn : public Copy {
  public:
+  /// The run that has nothing of its own is trained once.
+  Drawn() : Drawn(trained()) {}
   /// \param more   lines of [task], then further tables
   /// \param words  behind the file on the command line
-  explicit Drawn(const std::string& more = "", const std::vector<std::string>& words = {}) {
+  explicit Drawn(const std::string& more, const std::vector<std::string>& words = {}) {
     writeText(path("draw.toml"), R"(title = "Drawn"
 [model]
 architecture = "sit_llama"
@@ -58,6 +60,12 @@ samples = { count = 0 }
     return run(all);
   }
   std::int64_t id = 0;
+
+ private:
+  static const Drawn& trained() {
+    static const Drawn once("");
+    return once;
+  }
 };
 
 TEST(Sample, ShowsTheWayOfEachImageAsAFilmStrip) {

@@ -10,11 +10,20 @@
 namespace vitrine::test {
 namespace {
 
-
 /// A copy of the shared database with one run of a small language model of 40 tokens.
 class Written : public Copy {
  public:
-  Written() {
+  Written() : Written(trained()) {}
+  [[nodiscard]] Ended train(const std::vector<std::string>& words) const {
+    return with({"train", path("write.toml")}, words);
+  }
+  [[nodiscard]] Ended sample(const std::vector<std::string>& words) const {
+    return with({"sample", std::to_string(id_), "count=1"}, words);
+  }
+
+ private:
+  struct Training {};
+  explicit Written(Training) {
     std::filesystem::create_directories(path("texts"));
     std::string lines;
     for (int i = 0; i < 16; ++i) lines += "line " + std::to_string(i) + " of a text\n";
@@ -50,14 +59,11 @@ as = "text"
     EXPECT_EQ(ended.code, 0) << ended.err;
     if (ended.code == 0) id_ = ended.json().at(0).at("id").get<std::int64_t>();
   }
-  [[nodiscard]] Ended train(const std::vector<std::string>& words) const {
-    return with({"train", path("write.toml")}, words);
+  /// Once for all tests.
+  static const Written& trained() {
+    static const Written once{Training()};
+    return once;
   }
-  [[nodiscard]] Ended sample(const std::vector<std::string>& words) const {
-    return with({"sample", std::to_string(id_), "count=1"}, words);
-  }
-
- private:
   [[nodiscard]] Ended with(std::vector<std::string> all,
                            const std::vector<std::string>& words) const {
     all.insert(all.end(), words.begin(), words.end());
