@@ -201,10 +201,11 @@ TEST(CommandLine, AFileThatIsNoDatabaseEndsWithOneInOneSentence) {
 }
 
 TEST(CommandLine, AResultThatCannotBeWrittenEndsWithOne) {
-  // Written at the end of the program, and at once.
+  // Written at the end of the program, at once, and by the engine.
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"query", "SELECT 1", "--db", sharedDatabase()},
            {"query", "SELECT hex(zeroblob(100000))", "--db", sharedDatabase()},
+           {"plugins"},
            {"runs", "--help"},
            {"--help"},
            {"--version"}}) {
