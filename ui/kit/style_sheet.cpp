@@ -94,6 +94,7 @@ QPushButton[quiet="true"], QToolButton[quiet="true"] { background: transparent;
 QPushButton[quiet="true"]:hover, QToolButton[quiet="true"]:hover { background: @raised; }
 QPushButton[quiet="true"]:focus, QToolButton[quiet="true"]:focus { border-color: @accent; }
 QPushButton[quiet="true"]:checked, QToolButton[quiet="true"]:checked { color: @accent; background: transparent; }
+QToolButton[tight="true"] { padding: 0; }
 QToolButton#qt_toolbar_ext_button { padding: 0; }
 QLineEdit > QToolButton { padding: 0; border: none; min-height: 0; }
 QPushButton[danger="true"] { color: @bad; }

@@ -59,7 +59,7 @@ FormRow::FormRow(std::string key, const QString& title, const Field& field, int 
       titleText_(title),
       editor_(nullptr),
       title_(new QLabel(title, this)),
-      help_(new QLabel(this)),
+      help_(withRole(new QLabel(this), "small")),
       reset_(new QToolButton(this)),
       more_(new QToolButton(this)),
       tools_(new QHBoxLayout) {
@@ -75,11 +75,10 @@ FormRow::FormRow(std::string key, const QString& title, const Field& field, int 
   help_->setWordWrap(true);
   help_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   help_->setMinimumWidth(px(60));
-  restyle(*help_, "role", "small");
   for (QToolButton* button : {reset_, more_}) {
     button->setProperty("quiet", true);
     button->setFixedSize(px(22), px(24));
-    button->setStyleSheet(QStringLiteral("padding: 0px;"));
+    button->setProperty("tight", true);
     tools_->addWidget(button);
   }
   QSizePolicy kept = reset_->sizePolicy();
