@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/tool_tip.h"
 
 namespace vitrine::ui {

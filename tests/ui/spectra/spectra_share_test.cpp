@@ -4,10 +4,10 @@
 #include <cmath>
 #include <memory>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/spectra/falling.h"
 #include "tests/ui/support/page_test.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/spectra/spectra_figures.h"
 #include "ui/spectra/spectra_page.h"
 #include "ui/workbench/figure_file.h"
