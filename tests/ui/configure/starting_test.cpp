@@ -61,7 +61,7 @@ TEST_F(Starting, TheFocusComesBackToTheButtonThatWasPressed) {
     return !workbench_.said.empty() &&
            workbench_.said.back().contains(QStringLiteral("Queued run #"));
   }));
-  EXPECT_TRUE((*queue)->hasFocus());
+  EXPECT_TRUE(queue->hasFocus());
 }
 
 TEST_F(Starting, StartsWithKeysWhereverTheFocusIs) {
