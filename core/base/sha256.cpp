@@ -10,6 +10,11 @@
 
 #include "core/base/error.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 namespace vitrine {
 
 namespace {
@@ -24,11 +29,63 @@ constexpr std::array<std::uint32_t, 64> kRound = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
+#if defined(__x86_64__)
+bool hasShaInstructions() noexcept {
+  static const bool has = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __builtin_cpu_supports("sse4.1") && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
+           (b & bit_SHA) != 0;
+  }();
+  return has;
+}
+
+/// `count` blocks by the SHA extensions, which keep the state as two halves, ABEF and CDGH.
+__attribute__((target("sha,sse4.1"))) void blocksByInstructions(std::uint32_t* state,
+                                                                const std::uint8_t* data,
+                                                                std::size_t count) noexcept {
+  const auto load = [](const void* from) {
+    return _mm_loadu_si128(static_cast<const __m128i*>(from));
+  };
+  const __m128i bytesOfWords = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  const __m128i cdab = _mm_shuffle_epi32(load(state), 0xb1);
+  const __m128i efgh = _mm_shuffle_epi32(load(state + 4), 0x1b);
+  __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
+  for (; count > 0; --count, data += 64) {
+    const __m128i abefBefore = abef, cdghBefore = cdgh;
+    __m128i w[4];
+    for (int i = 0; i < 4; ++i) w[i] = _mm_shuffle_epi8(load(data + 16 * i), bytesOfWords);
+    for (int i = 0; i < 16; ++i) {  // four rounds each
+      const __m128i first = w[i % 4], last = w[(i + 3) % 4];
+      const __m128i sum = _mm_add_epi32(first, load(kRound.data() + 4 * i));
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+      const __m128i next = _mm_add_epi32(_mm_sha256msg1_epu32(first, w[(i + 1) % 4]),
+                                         _mm_alignr_epi8(last, w[(i + 2) % 4], 4));
+      w[i % 4] = _mm_sha256msg2_epu32(next, last);
+    }
+    abef = _mm_add_epi32(abef, abefBefore);
+    cdgh = _mm_add_epi32(cdgh, cdghBefore);
+  }
+  const __m128i feba = _mm_shuffle_epi32(abef, 0x1b), dchg = _mm_shuffle_epi32(cdgh, 0xb1);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(state), _mm_blend_epi16(feba, dchg, 0xf0));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(state + 4), _mm_alignr_epi8(dchg, feba, 8));
+}
+#endif
+
 }  // namespace
 
-Sha256::Sha256() noexcept
+Sha256::Sha256(Loop loop) noexcept
     : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-             0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
+             0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
+      loop_(loop) {}
+
+void Sha256::blocks(const std::uint8_t* data, std::size_t count) noexcept {
+#if defined(__x86_64__)
+  if (loop_ == Loop::Fastest && hasShaInstructions())
+    return blocksByInstructions(state_.data(), data, count);
+#endif
+  for (; count > 0; --count, data += 64) block(data);
+}
 
 void Sha256::block(const std::uint8_t* data) noexcept {
   std::array<std::uint32_t, 64> w;
@@ -74,9 +131,11 @@ void Sha256::update(std::span<const std::byte> bytes) noexcept {
     left -= taken;
     used += taken;
     if (used < 64) return;
-    block(buffer_.data());
+    blocks(buffer_.data(), 1);
   }
-  for (; left >= 64; data += 64, left -= 64) block(data);
+  blocks(data, left / 64);
+  data += left / 64 * 64;
+  left %= 64;
   if (left > 0) std::memcpy(buffer_.data(), data, left);
 }
 
@@ -86,13 +145,13 @@ std::string Sha256::finish() noexcept {
   buffer_[used++] = 0x80;
   if (used > 56) {
     std::fill(buffer_.begin() + static_cast<std::ptrdiff_t>(used), buffer_.end(), std::uint8_t{0});
-    block(buffer_.data());
+    blocks(buffer_.data(), 1);
     used = 0;
   }
   std::fill(buffer_.begin() + static_cast<std::ptrdiff_t>(used), buffer_.end(), std::uint8_t{0});
   for (std::size_t i = 0; i < 8; ++i)
     buffer_[56 + i] = static_cast<std::uint8_t>(bitCount >> (56 - 8 * i));
-  block(buffer_.data());
+  blocks(buffer_.data(), 1);
 
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

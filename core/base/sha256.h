@@ -14,16 +14,23 @@ namespace vitrine {
 
 class VITRINE_FOUNDATION_EXPORT Sha256 {
  public:
-  Sha256() noexcept;
+  /// Both give the same digest.
+  enum class Loop {
+    Portable,
+    Fastest,  ///< with the processor's own instructions, where it has them
+  };
+  explicit Sha256(Loop loop = Loop::Fastest) noexcept;
   void update(std::span<const std::byte> bytes) noexcept;
   /// Lower-case hexadecimal digest, 64 characters; the object is spent.
   [[nodiscard]] std::string finish() noexcept;
 
  private:
+  void blocks(const std::uint8_t* data, std::size_t count) noexcept;
   void block(const std::uint8_t* data) noexcept;
   std::array<std::uint32_t, 8> state_;
   std::array<std::uint8_t, 64> buffer_{};
   std::uint64_t length_ = 0;  ///< bytes
+  Loop loop_;
 };
 
 /// \throws FileError  the file cannot be read

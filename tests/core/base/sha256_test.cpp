@@ -34,6 +34,18 @@ TEST(Sha256, DoesNotDependOnHowTheBytesArrive) {
   }
 }
 
+TEST(Sha256, IsTheSameWithAndWithoutInstructionsForIt) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+    Sha256 portable(Sha256::Loop::Portable), fastest;
+    portable.update(bytes);
+    fastest.update(bytes);
+    EXPECT_EQ(portable.finish(), fastest.finish()) << i << " bytes";
+    text += static_cast<char>(i * 37);
+  }
+}
+
 TEST(Sha256, OfAFileIsThatOfItsBytes) {
   const auto file =
       std::filesystem::temp_directory_path() / ("vitrine_sha_" + std::to_string(::getpid()));
