@@ -458,7 +458,7 @@ TEST_F(LiveTraining, ThePageSaysWhereItsPictureIsAndBringsItBack) {
   EXPECT_TRUE(back->isVisible());
   back->click();
   EXPECT_FALSE(own->isChecked());
-  EXPECT_FALSE((*back)->isVisible());
+  EXPECT_FALSE(back->isVisible());
 }
 
 }  // namespace
