@@ -41,7 +41,7 @@ drop_path = 0.2)",
     {"LongSequencesInBFloat16", R"(architecture = "vit"
 image_size = 112
 patch_size = 8
-width = 192
+width = 96
 depth = 4
 heads = 3)",
      R"(batch_size = 24
@@ -62,7 +62,7 @@ TEST_P(Memory, IsEstimatedWithinAQuarter) {
   GTEST_SKIP() << "the sanitizer takes memory of its own";
 #endif
   Scratch scratch;
-  writeImages(scratch.path("images"), 512, 64);
+  writeImages(scratch.path("images"), 512, 32);  // one batch is evaluated
   const std::string file = scratch.path("memory.toml"), database = scratch.path("x.sqlite");
   writeText(file,
             std::string("title = \"Memory\"\n[model]\nin_channels = 1\nnum_classes = 4\n") +
