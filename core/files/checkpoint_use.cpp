@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/files/checkpoint_folder.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-// After so many of them without a whole checkpoint there is none.
+// After so many that are the same and without a whole checkpoint there is none.
 constexpr int kListings = 10;
 constexpr int kVerifications = 3;
 
@@ -48,14 +49,19 @@ CheckpointHold::CheckpointHold(const fs::path& folder) {
 
 std::optional<HeldCheckpoint> holdNewestCheckpoint(
     const fs::path& parent, const std::function<void(const std::string&)>& report) {
-  int empty = 0, damaged = 0;
+  std::vector<fs::path> before;
+  int same = 0;
   for (;;) {
     const std::vector<CheckpointFolder> listed = listCheckpoints(parent);
-    const auto newest = newestCheckpoint(listed, damaged == 0 ? report : nullptr);
+    const auto newest = newestCheckpoint(listed, same == 0 ? report : nullptr);
     if (!newest) {
       // A listing may miss every folder that another process renames into place or removes while it
       // is read (POSIX, readdir), and a folder may be gone before it is verified.
-      if (listed.empty() ? ++empty == kListings : ++damaged == kVerifications) return std::nullopt;
+      std::vector<fs::path> folders;
+      for (const CheckpointFolder& one : listed) folders.push_back(one.folder);
+      same = folders == before ? same + 1 : 1;
+      if (same == (listed.empty() ? kListings : kVerifications)) return std::nullopt;
+      before = std::move(folders);
       continue;
     }
     try {
