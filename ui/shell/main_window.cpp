@@ -461,6 +461,7 @@ void MainWindow::setZoom(double factor) {
   setUiZoom(factor);
   storeSetting(QStringLiteral("window/zoom"), factor);
   setTheme(currentTheme());
+  foldInspector();  // the page needs another width now
   fitDocks();
   workbench_.showMessage(tr("Zoom %1").arg(percent(uiZoom(), 0)));
 }
