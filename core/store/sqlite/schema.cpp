@@ -4,8 +4,10 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/files/posix_file.h"
 #include "core/store/sqlite/file_system.h"
@@ -26,13 +28,16 @@ std::string quotedFile(const Database& database) {
   return text;
 }
 
-Objects objectsOf(sqlite3* handle) {
-  Objects objects;
+struct Close {
+  void operator()(sqlite3* handle) const { sqlite3_close(handle); }
+};
+using Memory = std::unique_ptr<sqlite3, Close>;
+
+/// Calls `use` with the columns of each row; NULL is an empty text.
+template <typename Use>
+void eachRow(sqlite3* handle, const std::string& sql, const Use& use) {
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(handle,
-                         "SELECT type, name, coalesce(sql, '') FROM sqlite_schema "
-                         "WHERE name NOT GLOB 'sqlite_stat*'",
-                         -1, &statement, nullptr) != SQLITE_OK) {
+  if (sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
     const std::string message = shown(sqlite3_errmsg(handle));
     throw StoreError("its schema cannot be read (" + message + ")");
   }
@@ -45,25 +50,38 @@ Objects objectsOf(sqlite3* handle) {
     return bytes == nullptr ? std::string() : std::string(bytes, size);
   };
   int code = SQLITE_OK;
-  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-    objects[{text(0), text(1)}] = text(2);
-  }
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) use(text);
   const std::string message = isWhole ? shown(sqlite3_errmsg(handle)) : "out of memory";
   sqlite3_finalize(statement);
   if (code != SQLITE_DONE || !isWhole) {
     throw StoreError("its schema cannot be read (" + message + ")");
   }
+}
+
+Objects objectsOf(sqlite3* handle) {
+  Objects objects;
+  eachRow(handle,
+          "SELECT type, name, coalesce(sql, '') FROM sqlite_schema "
+          "WHERE name NOT GLOB 'sqlite_stat*'",
+          [&](const auto& text) {
+            objects[{text(0), text(1)}] = text(2);
+          });
   return objects;
 }
 
-/// What `steps` make, found by running them in memory.
-Objects expectedObjects(std::span<const Migration> steps) {
+std::string hashOf(const Objects& objects) {
+  std::string all;
+  for (const auto& [key, sql] : objects) {
+    for (const std::string* part : {&key.first, &key.second, &sql}) all += *part + '\0';
+  }
+  return sha256OfText(all);
+}
+
+/// What `steps` make, made in memory.
+Memory madeOf(std::span<const Migration> steps) {
   sqlite3* handle = nullptr;
   const int opened = sqlite3_open(":memory:", &handle);
-  struct Close {
-    sqlite3* handle;
-    ~Close() { sqlite3_close(handle); }
-  } const close{handle};
+  Memory memory(handle);
   if (opened != SQLITE_OK) {
     throw StoreError("the schema cannot be made in memory (" + std::string(sqlite3_errstr(opened)) +
                      ")");
@@ -77,8 +95,10 @@ Objects expectedObjects(std::span<const Migration> steps) {
       throw StoreError("migration " + std::to_string(step.version) + " is wrong: " + message);
     }
   }
-  return objectsOf(handle);
+  return memory;
 }
+
+Objects expectedObjects(std::span<const Migration> steps) { return objectsOf(madeOf(steps).get()); }
 
 /// What an exported file may hold in addition.
 const Objects& exportObjects() {
@@ -92,18 +112,19 @@ const Objects& expectedNow() {
   return objects;
 }
 
-void compareObjects(Database& database, const Objects& expected) {
-  const std::string file = quotedFile(database);
-  Objects actual;
+Objects actualObjects(Database& database) {
   try {
-    actual = objectsOf(database.handle());
+    return objectsOf(database.handle());
   } catch (const StoreError& error) {
     const int code = sqlite3_extended_errcode(database.handle());
     if ((code & 0xff) == SQLITE_NOMEM || (code & 0xff) == SQLITE_IOERR) {
       database.fail(code, "reading the schema");
     }
-    throw StoreError(file + " is damaged: " + error.what() + "; restore a backup");
+    throw StoreError(quotedFile(database) + " is damaged: " + error.what() + "; restore a backup");
   }
+}
+
+void compareObjects(const std::string& file, const Objects& actual, const Objects& expected) {
   for (const auto& [key, sql] : actual) {
     auto found = expected.find(key);
     if (found == expected.end()) {
@@ -182,6 +203,8 @@ void refuseWhileAlive(Database& database) {
 
 }  // namespace
 
+std::string newestObjects() { return hashOf(expectedNow()); }
+
 std::string_view exportTables() {
   return R"(CREATE TABLE exported_file (     -- a file of a run, below run-<uuid>/
   run_id INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
@@ -200,6 +223,7 @@ CREATE TABLE exported_dependency (      -- a run that another one depends on and
 void openSchema(Database& database, std::span<const Migration> steps) {
   const std::string file = quotedFile(database);
   const std::int64_t latest = steps.back().version;
+  const bool isNewest = steps.data() == migrations().data() && steps.size() == migrations().size();
   const auto isEmpty = [&] { return database.integer("SELECT count(*) FROM sqlite_schema") == 0; };
   const auto identify = [&] {
     const std::int64_t application = database.integer("PRAGMA application_id");
@@ -226,7 +250,8 @@ void openSchema(Database& database, std::span<const Migration> steps) {
                        "; open it once for writing to bring it up to date");
     }
     if (found > 0 && found < latest)
-      compareObjects(database, expectedObjects(steps.first(static_cast<std::size_t>(found))));
+      compareObjects(file, actualObjects(database),
+                     expectedObjects(steps.first(static_cast<std::size_t>(found))));
     return found;
   });
   if (version > 0 && version < latest && !database.isScratch()) {
@@ -261,10 +286,12 @@ void openSchema(Database& database, std::span<const Migration> steps) {
       database.execute(("PRAGMA user_version = " + std::to_string(latest)).c_str());
     });
   }
-  if (steps.data() == migrations().data() && steps.size() == migrations().size()) {
-    compareObjects(database, expectedNow());
-  } else {
-    compareObjects(database, expectedObjects(steps));
+  // Objects of the newest version are known by their hash: only what differs is compared.
+  const Objects actual = actualObjects(database);
+  if (!isNewest) {
+    compareObjects(file, actual, expectedObjects(steps));
+  } else if (hashOf(actual) != kNewestObjects) {
+    compareObjects(file, actual, expectedNow());
   }
   // A backup or an export that became a database has no log yet.
   if (wantsLog && version > 0 && database.text("PRAGMA journal_mode") != "wal") useLog();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/store/sqlite/database.h"
@@ -19,6 +20,14 @@ struct Migration {
 
 /// resources/migrations/*.sql in order.
 [[nodiscard]] VITRINE_STORE_EXPORT std::span<const Migration> migrations();
+
+/// Of all objects that the migrations make, with their statements. Running the migrations to know
+/// them would take longer than all else at the opening of a file: they are run where a file has
+/// another hash.
+inline constexpr std::string_view kNewestObjects =
+    "418a2a3aab723bf45f07fd373b7e65727085521bff5e6c1e30690bc22ff57c04";
+/// The same, found by running them.
+[[nodiscard]] VITRINE_STORE_EXPORT std::string newestObjects();
 
 /// Tables that only `vitrine export` makes, in a file of its own: what belongs to runs but lies
 /// outside a database. Such a file opens as a database too.

@@ -66,6 +66,10 @@ class ReleasedFile : public testing::StoreTest {
   }
 };
 
+class NewFile : public testing::StoreTest {};
+
+TEST_F(NewFile, IsKnownByTheHashOfItsObjects) { EXPECT_EQ(newestObjects(), kNewestObjects); }
+
 TEST_F(ReleasedFile, BecomesOneOfThisVersionWithAllThatIsInIt) {
   takeVersion(1);
   const std::int64_t packed = RawDatabase(file()).integer("SELECT count(*) FROM metric_chunk");
