@@ -152,7 +152,7 @@ class Session final : public PipelineSession,
           score(texts[of], order, images.index_select(0, places), noise.index_select(0, places),
                 at::tensor(times[of], at::kLong).to(images.device()));
       add(textSum, scored.textSum);
-      add(imageSum, (scored.imageErrors * errorWeights(times[of], images.device())).sum());
+      add(imageSum, trainedErrors(scored.imageErrors, times[of]).sum());
       tokens += scored.tokens;
     }
     const auto counted = [&](std::int64_t count) {
@@ -335,13 +335,12 @@ class Session final : public PipelineSession,
     return scored;
   }
 
-  /// [B] float32: what turns the squared error of the noise into the one that is trained. The
-  /// velocity is sqrt(kept) noise - sqrt(1 - kept) image (Salimans & Ho 2022, arXiv:2202.00512).
-  at::Tensor errorWeights(const std::vector<std::int64_t>& times, at::Device device) const {
+  /// [B]: the squared errors that are trained, of those of the noise. The velocity is
+  /// sqrt(kept) noise - sqrt(1 - kept) image (Salimans & Ho 2022, arXiv:2202.00512).
+  at::Tensor trainedErrors(const at::Tensor& errors, const std::vector<std::int64_t>& times) const {
+    if (!countsVelocity_) return errors;
     const at::Tensor kept = shares_.index_select(0, at::tensor(times, at::kLong));
-    const at::Tensor weights =
-        countsVelocity_ ? kept.clamp_min(kLeastShare).reciprocal() : at::ones_like(kept);
-    return weights.to(device, at::kFloat);
+    return errors * kept.clamp_min(kLeastShare).reciprocal().to(errors.device(), at::kFloat);
   }
 
   static std::string bandName(std::size_t band) { return "part" + std::to_string(band); }
