@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/base/program.h"
 #include "tests/support/child.h"
 #include "tests/support/wait_until.h"
 
@@ -46,13 +47,6 @@ std::vector<std::string> environment() {
   return all;
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
-
 }  // namespace
 
 Json Ended::json() const {
@@ -74,7 +68,7 @@ Program::Program(const std::vector<std::string>& arguments, const std::string& i
   posix_spawn_file_actions_addopen(&actions, 2, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const std::vector<std::string> variables = environment();
   const int failed = ::posix_spawn(&pid_, VITRINE_PROGRAM, &actions, nullptr,
-                                   pointers(words).data(), pointers(variables).data());
+                                   execPointers(words).data(), execPointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   fs::remove(in);  // the program has it open
   EXPECT_EQ(failed, 0) << VITRINE_PROGRAM;
@@ -136,6 +130,20 @@ Ended onShared(std::vector<std::string> words) {
 
 std::string sharedExperiment() { return (sharedFolder() / "tiny.toml").string(); }
 std::string sharedSingle() { return (sharedFolder() / "one.toml").string(); }
+
+std::string undividedCells() {
+  return R"(title = "Cells"
+[model]
+architecture = "visionllama_pyramid"
+preset = "visionllama/pyramid_demo"
+gsa_reduction = [4, 1]
+[task]
+name = "classification"
+[data]
+dataset = "idx"
+folder = ")" + (sharedFolder() / "images").string() +
+         "\"\n";
+}
 
 Scratch::Scratch() : folder_(newName("vitrine-scratch-")) { fs::create_directories(folder_); }
 Scratch::Scratch(const Scratch& other) : Scratch() {

@@ -53,6 +53,8 @@ class Program {
 [[nodiscard]] Ended onShared(std::vector<std::string> words);
 [[nodiscard]] std::string sharedExperiment();  ///< two variants with two seeds each
 [[nodiscard]] std::string sharedSingle();      ///< the first variant alone, one run
+/// Text of an experiment whose model cannot be built: its cells do not divide its tokens.
+[[nodiscard]] std::string undividedCells();
 
 /// A new folder for one test, removed at its end.
 class Scratch {

@@ -149,17 +149,7 @@ TEST(Train, StoresNothingWhenTheConfigurationIsWrong) {
 
 TEST(Train, StoresNothingWhenTheModelCannotBeBuiltAndSaysWhatCheckSays) {
   Scratch scratch;
-  const std::string cells = R"(title = "Cells"
-[model]
-architecture = "visionllama_pyramid"
-preset = "visionllama/pyramid_demo"
-gsa_reduction = [4, 1]
-[task]
-name = "classification"
-[data]
-dataset = "idx"
-folder = ")" + (sharedFolder() / "images").string() +
-                            "\"\n";
+  const std::string cells = undividedCells();
   const Ended ended = vitrine({"train", "-", "--db", scratch.path("x.sqlite")}, cells);
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.err, vitrine({"check", "-"}, cells).err);

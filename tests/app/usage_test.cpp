@@ -313,17 +313,7 @@ TEST(Check, RefusesImagesThatPatchesOrCellsDoNotDivide) {
   const Ended patches = vitrine({"check", sharedSingle(), "model.image_size=9"});
   EXPECT_EQ(patches.code, 2);
   EXPECT_THAT(patches.err, Names("patch_size", 4, "image_size", 9));
-  const Ended cells = vitrine({"check", "-"}, R"(title = "Cells"
-[model]
-architecture = "visionllama_pyramid"
-preset = "visionllama/pyramid_demo"
-gsa_reduction = [4, 1]
-[task]
-name = "classification"
-[data]
-dataset = "idx"
-folder = ")" + (sharedFolder() / "images").string() +
-                                                  "\"\n");
+  const Ended cells = vitrine({"check", "-"}, undividedCells());
   EXPECT_EQ(cells.code, 2);
   EXPECT_THAT(cells.err, Names("gsa_reduction", "14 x 14", 4));
 }
