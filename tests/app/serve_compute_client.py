@@ -359,7 +359,7 @@ def play_memory(lab):
     check(lab.models()["models"] == [], "none is left")
     check(client.close() == 0, "it ends with 0")
 
-    room = ["--model-memory", str(first["bytes"] * 8 // 5)]  # one has room, two have not
+    room = ["--model-memory", f"{first['bytes'] * 1.6e-3}KB"]  # one has room, two have not
     tight = Lab(lab.program, lab.database, lab.scratch, room)
     one = tight.load()
     refused = tight.client.ask(op="load", run=2)

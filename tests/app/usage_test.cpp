@@ -126,6 +126,8 @@ TEST(CommandLine, ANumberOrWordThatAVerbCannotTakeIsNamedWithThoseItCan) {
   expect({"search", "", " "}, Names("vitrine search", "word"));
   expect({"report", "Tiny", "r.html", "--images", "-1"}, Names("--images", -1));
   expect({"db", "thin", "--older-than", "1e300"}, Names("--older-than", "1e300", 36500));
+  expect({"serve", "--model-memory", "plenty"}, Names("plenty", "8GB"));
+  expect({"serve", "--model-memory", "0GB"}, Names("--model-memory", "0GB"));
 }
 
 TEST(CommandLine, WithJsonAnErrorIsAnObjectOnStdout) {

@@ -4,7 +4,9 @@
 #include <csignal>
 
 #include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/cli/quantities.h"
 #include "app/vitrine/serve/serve_session.h"
+#include "core/base/error.h"
 #include "core/base/log.h"
 
 namespace vitrine::app {
@@ -25,13 +27,18 @@ int serveVerb(const Arguments& arguments) {
       ->type_name("MINUTES");
   line.app()
       .add_option("--model-memory", modelMemory,
-                  "bytes that all loaded models may take (default: the free memory of the machine)")
-      ->check(CLI::PositiveNumber)
-      ->type_name("BYTES");
+                  "memory that all loaded models may take: 8GB, 500MB (default: the free memory of "
+                  "the machine)")
+      ->type_name("SIZE");
   line.parse(arguments);
   std::vector<std::string> computeOptions{"--idle-minutes", idleMinutes};
-  if (!modelMemory.empty())
-    computeOptions.insert(computeOptions.end(), {"--model-memory", modelMemory});
+  if (!modelMemory.empty()) {
+    const std::int64_t bytes = parseBytes(modelMemory);
+    if (bytes == 0)
+      throw ConfigError("--model-memory " + modelMemory +
+                        " leaves models no memory; give more, or leave it out for no limit");
+    computeOptions.insert(computeOptions.end(), {"--model-memory", std::to_string(bytes)});
+  }
   // A reader that is gone is an error of write(), and no reason to end before what was accepted is
   // done. Handlers of nothing, for what is ignored stays ignored in every process started from
   // here.
