@@ -204,6 +204,18 @@ TEST(Db, SaysWhatIsWrongWithWhatItIsAskedFor) {
   const Ended file = onShared({"db", "check", "x.sqlite"});
   EXPECT_EQ(file.code, 2);
   EXPECT_THAT(file.err, Names("x.sqlite", "--db"));
+  const auto refused = [](const std::string& action, const char* option,
+                          std::vector<std::string> rest) {
+    rest.insert(rest.begin(), {"db", action, option});
+    const Ended ended = onShared(std::move(rest));
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, Names("vitrine db " + action, option));
+  };
+  refused("info", "--yes", {});
+  refused("check", "--keep", {"best"});
+  refused("thin", "--checksums", {"1"});
+  refused("prune", "--bucket", {"50", "1", "--yes"});
+  refused("prune", "--older-than", {"3", "1"});
   for (const char* action : {"check", "compact"}) {
     const Ended none = vitrine({"db", action, "--db", scratch.path("none.sqlite")});
     EXPECT_EQ(none.code, 3) << none.err;

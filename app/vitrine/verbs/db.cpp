@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "app/vitrine/cli/open_store.h"
@@ -285,25 +287,35 @@ int dbVerb(const Arguments& arguments) {
           "of backup: where the copy goes, must not exist; of probe: the file; of thin and prune: "
           "the runs")
       ->type_name("FILE|ID");
-  line.app()
-      .add_option("--older-than", choice.days,
-                  "thin: all runs that ended more than this many days ago")
-      ->type_name("DAYS")
-      ->check(CLI::Range(0.0, 36500.0));
-  line.app()
-      .add_option("--bucket", choice.bucket,
-                  "thin: of every N points of a metric keep the lowest and the highest")
-      ->type_name("N")
-      ->capture_default_str();
-  line.app()
-      .add_option("--keep", kept, "prune: which checkpoint of each run stays: best or none")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"best", "none"}));
-  line.app().add_flag("--yes", choice.isMeant,
-                      "thin, prune: remove them; without it, they are only counted");
-  line.app().add_flag("--checksums", verifiesFiles,
-                      "check: also compare every checkpoint file with its checksum");
+  CLI::App& app = line.app();
+  using Actions = std::set<std::string>;
+  const std::pair<const CLI::Option*, Actions> ofActions[] = {
+      {app.add_option("--older-than", choice.days,
+                      "thin: all runs that ended more than this many days ago")
+           ->type_name("DAYS")
+           ->check(CLI::Range(0.0, 36500.0)),
+       {"thin"}},
+      {app.add_option("--bucket", choice.bucket,
+                      "thin: of every N points of a metric keep the lowest and the highest")
+           ->type_name("N")
+           ->capture_default_str(),
+       {"thin"}},
+      {app.add_option("--keep", kept, "prune: which checkpoint of each run stays: best or none")
+           ->capture_default_str()
+           ->check(CLI::IsMember({"best", "none"})),
+       {"prune"}},
+      {app.add_flag("--yes", choice.isMeant,
+                    "thin, prune: remove them; without it, they are only counted"),
+       {"thin", "prune"}},
+      {app.add_flag("--checksums", verifiesFiles,
+                    "check: also compare every checkpoint file with its checksum"),
+       {"check"}}};
   line.parse(arguments);
+  for (const auto& [option, actions] : ofActions) {
+    if (option->count() > 0 && !actions.contains(action))
+      throw ConfigError("vitrine db " + action + " takes no " + option->get_name() +
+                        "; see `vitrine db --help`");
+  }
   if (action == "thin" || action == "prune") {
     for (const std::string& word : rest) {
       const auto id = parseNumber<std::int64_t>(word);
@@ -312,7 +324,7 @@ int dbVerb(const Arguments& arguments) {
       choice.runs.push_back(*id);
     }
     if (action == "prune") {
-      if (choice.runs.empty() || choice.days >= 0)
+      if (choice.runs.empty())
         throw ConfigError("vitrine db prune: which runs? Give their numbers");
       return prune(line, choice.runs,
                    kept == "best" ? store::KeptCheckpoints::Best : store::KeptCheckpoints::None,
