@@ -45,6 +45,17 @@ init = "previous"
   EXPECT_EQ(last.at("init").at("run"), first.at("uuid")) << "it starts from the run that was there";
 }
 
+TEST(Demo, StoresNothingWhenTheModelCannotBeBuiltAndSaysWhatCheckSays) {
+  Scratch scratch;
+  writeText(scratch.path("cells.toml"), undividedCells());
+  const Ended ended = vitrine({"demo", "--file", scratch.path("cells.toml"), "--no-window", "--db",
+                               scratch.path("x.sqlite")});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, vitrine({"check", scratch.path("cells.toml")}).err);
+  EXPECT_THAT(ended.err, Names("gsa_reduction", "14 x 14", 4));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path("x.sqlite")));
+}
+
 TEST(Demo, ItsTourTakesNoOtherFile) {
   const Ended ended = vitrine({"demo", "--tour", "--file", sharedSingle()});
   EXPECT_EQ(ended.code, 2);

@@ -209,6 +209,14 @@ JudgedPlan judgePlan(const Registry& registry, Plan plan) {
   return judged;
 }
 
+JudgedPlan judgeFile(const Engine& engine, const std::string& file,
+                     const std::vector<std::string>& overrides) {
+  JudgedPlan judged =
+      judgePlan(engine.registry, planFile(file, engine.registry.catalog(), overrides));
+  requireValid(judged.plan.problems);
+  return judged;
+}
+
 Json toJson(const JudgedPlan& judged, const LoadedPlugins& plugins) {
   Json out = toJson(judged.plan);
   out["made_by"] = madeBy(plugins);

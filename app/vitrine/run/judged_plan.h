@@ -34,6 +34,11 @@ struct JudgedPlan {
 /// values. What they refuse becomes a problem of the plan. A plan with problems stays as it is.
 [[nodiscard]] JudgedPlan judgePlan(const Registry& registry, Plan plan);
 
+/// Plans and judges an experiment file; "-" reads standard input.
+/// \throws ConfigError  it has problems: says every one first
+[[nodiscard]] JudgedPlan judgeFile(const Engine& engine, const std::string& file,
+                                   const std::vector<std::string>& overrides);
+
 /// toJson(Plan) with `made_by`, `warnings`, the `totals` of each run, and `totals`, `memory` and
 /// `blocks` of the first.
 [[nodiscard]] Json toJson(const JudgedPlan& judged, const LoadedPlugins& plugins);

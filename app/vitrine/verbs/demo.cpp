@@ -7,6 +7,7 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "app/vitrine/run/judged_plan.h"
 #include "app/vitrine/run/planned_runs.h"
 #include "app/vitrine/run/train_runs.h"
 #include "app/vitrine/verbs/demo_tour.h"
@@ -184,14 +185,13 @@ int demoVerb(const Arguments& arguments) {
   }
 
   Engine engine;
-  Plan plan = planFile(file.empty() ? builtInExperiment("demo.toml").string() : file,
-                       engine.registry.catalog(), overrides);
-  requireValid(plan.problems);
+  const JudgedPlan judged =
+      judgeFile(engine, file.empty() ? builtInExperiment("demo.toml").string() : file, overrides);
   store::RunStore store = openStore(line, Missing::Create);
   store.reapLostRuns();
   const fs::path database = databaseOf(line);
 
-  const auto [ids, missing] = placeRuns(store, plan, isAgain ? Again::Yes : Again::No);
+  const auto [ids, missing] = placeRuns(store, judged.plan, isAgain ? Again::Yes : Again::No);
 
   const fs::path studio = programFolder() / "vitrine-studio";
   const bool hasStudio = fs::exists(studio);

@@ -5,6 +5,7 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "app/vitrine/run/judged_plan.h"
 #include "app/vitrine/run/train_runs.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
@@ -212,9 +213,8 @@ int runTour(const CommandLine& line, const TourChoice& choice) {
   // All are checked before the first is trained.
   std::vector<Plan> plans;
   for (const Tour::Part& part : tour.parts) {
-    plans.push_back(planFile(builtInExperiment("tour/" + part.experiment).string(),
-                             engine.registry.catalog(), choice.overrides));
-    requireValid(plans.back().problems);
+    const std::string file = builtInExperiment("tour/" + part.experiment).string();
+    plans.push_back(judgeFile(engine, file, choice.overrides).plan);
   }
   store::RunStore store = openStore(line, Missing::Create);
   store.reapLostRuns();

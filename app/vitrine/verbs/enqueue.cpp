@@ -64,11 +64,7 @@ JudgedPlan planOf(const EnqueueArguments& asked, const Engine& engine) {
                           : "vitrine enqueue: --plan stores runs as they were planned; give no "
                             "FILE and no KEY=VALUE with it");
   if (!asked.plan.empty()) return readJudgedPlan(asked.plan, engine);
-  JudgedPlan judged = judgePlan(
-      engine.registry,
-      planFile(asked.experiment.file, engine.registry.catalog(), asked.experiment.overrides));
-  requireValid(judged.plan.problems);
-  return judged;
+  return judgeFile(engine, asked.experiment.file, asked.experiment.overrides);
 }
 
 /// \throws ConfigError  the file asks for another kind of device

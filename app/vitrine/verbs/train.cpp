@@ -17,9 +17,7 @@ int trainVerb(const Arguments& arguments) {
 
   Engine engine;
   // No run is stored of an experiment that `check` refuses.
-  const JudgedPlan judged =
-      judgePlan(engine.registry, planFile(asked.file, engine.registry.catalog(), asked.overrides));
-  requireValid(judged.plan.problems);
+  const JudgedPlan judged = judgeFile(engine, asked.file, asked.overrides);
   store::RunStore store = openStore(line, Missing::Create);
   const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, judged.plan));
   printTrained(trained, line.wantsJson());
