@@ -112,6 +112,15 @@ const ScheduleItem& Registry::schedule(const std::string& id) const {
   return get(schedules_, ItemKind::Schedule, id, catalog_);
 }
 
+std::shared_ptr<const Dataset> Registry::openData(const Config& data) const {
+  const DatasetSource& source = dataset(data.text("dataset"));
+  const std::lock_guard lock(opening_);
+  std::weak_ptr<const Dataset>& known = opened_[data.json().dump()];
+  std::shared_ptr<const Dataset> opened = known.lock();
+  if (opened == nullptr) known = opened = source.open(data);
+  return opened;
+}
+
 std::string Registry::weightFamily(const std::vector<std::string>& names) const {
   const auto occurs = [&](const std::string& part) {
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {

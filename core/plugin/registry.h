@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,11 @@ class VITRINE_ENGINE_EXPORT Registry {
   [[nodiscard]] const OptimizerItem& optimizer(const std::string& id) const;
   [[nodiscard]] const ScheduleItem& schedule(const std::string& id) const;
 
+  /// The data of a resolved table [data]. Data that a caller still holds are not opened again.
+  /// Thread-safe.
+  /// \throws NotFoundError  as dataset() \throws FileError  as DatasetSource::open()
+  [[nodiscard]] std::shared_ptr<const Dataset> openData(const Config& data) const;
+
   /// The title of the first architecture's sign that `names`, those of a weight file, bear; ""
   /// where none knows them.
   [[nodiscard]] std::string weightFamily(const std::vector<std::string>& names) const;
@@ -74,6 +80,8 @@ class VITRINE_ENGINE_EXPORT Registry {
   std::map<std::string, std::unique_ptr<ScheduleItem>> schedules_;
   Catalog catalog_;
   std::string plugin_;
+  mutable std::mutex opening_;
+  mutable std::map<std::string, std::weak_ptr<const Dataset>> opened_;  ///< by table
 };
 
 }  // namespace vitrine

@@ -87,7 +87,7 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   // Names first: a misspelt item is reported before anything large is built or read.
   const Architecture& architecture = registry.architecture(modelConfig.text("architecture"));
   const Task& task = registry.task(taskConfig.text("name"));
-  const DatasetSource& source = registry.dataset(dataConfig.text("dataset"));
+  (void)registry.dataset(dataConfig.text("dataset"));
   setup.optimizer = &registry.optimizer(setup.train.text("optimizer.name"));
   setup.schedule = &registry.schedule(setup.train.text("schedule.name"));
   const Config observeConfig = all.table("observe");
@@ -107,7 +107,7 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   opened.evaluationBatchSize = setup.train.integer("evaluation_batch_size");
   if (extent == Extent::DryStep) opened.evaluationLimit = opened.evaluationBatchSize;
   opened.loaderWorkers = static_cast<int>(setup.train.integer("loader_workers"));
-  opened.pipeline = makePipeline(registry, all, source.open(dataConfig), seed);
+  opened.pipeline = makePipeline(registry, all, registry.openData(dataConfig), seed);
   if (opened.pipeline) setup.evaluateTransforms = opened.pipeline->plan().at("evaluate");
   setup.session = task.open(opened);
   setup.throughput = throughputMetric(task.card());

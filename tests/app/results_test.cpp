@@ -1,6 +1,8 @@
 // What trained runs look like from the outside.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include "tests/app/program.h"
 #include "tests/support/has_texts.h"
@@ -60,6 +62,49 @@ TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
       readText(sharedFolder() / "runs.files" / fs::path(run.at("log").get<std::string>()));
   EXPECT_THAT(log, HasSubstr("step 24/24"));
   EXPECT_THAT(onShared({"show", "3"}).out, HasTexts("model.width", "test/top1"));
+}
+
+/// Counts how often files of a folder are opened.
+class Openings {
+ public:
+  explicit Openings(const fs::path& folder) : queue_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    EXPECT_GE(::inotify_add_watch(queue_, folder.c_str(), IN_OPEN), 0);
+  }
+  ~Openings() { ::close(queue_); }
+  Openings(const Openings&) = delete;
+  Openings& operator=(const Openings&) = delete;
+
+  /// Since the last call.
+  [[nodiscard]] int take() const {
+    int count = 0;
+    alignas(inotify_event) char events[8192];
+    for (ssize_t got; (got = ::read(queue_, events, sizeof events)) > 0;) {
+      for (const char* at = events; at < events + got;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(at);
+        if ((event->mask & IN_ISDIR) == 0) ++count;
+        at += sizeof(inotify_event) + event->len;
+      }
+    }
+    return count;
+  }
+
+ private:
+  int queue_;
+};
+
+TEST(Train, OpensTheDataOnceForTheCheckAndAllItsRuns) {
+  Scratch scratch;
+  const std::string images = scratch.path("images");
+  fs::copy(sharedFolder() / "images", images);
+  const Openings openings(images);
+  const std::string folder = "data.folder=" + images;
+  ASSERT_EQ(vitrine({"check", sharedExperiment(), folder}).code, 0);
+  const int once = openings.take();
+  EXPECT_GT(once, 0);
+  const Ended ended = vitrine(
+      {"train", sharedExperiment(), folder, "train.steps=2", "--db", scratch.path("x.sqlite")});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(openings.take(), once);
 }
 
 TEST(Train, StoresWhatTheProcessUsesOfTheMachineAmongItsPoints) {

@@ -113,7 +113,8 @@ class Judge {
     OpenedData& data = opened->second;
     if (!isNew) return data;
     try {
-      data.dataset = registry_.dataset(config.text("data.dataset")).open(config.table("data"));
+      data.dataset = registry_.openData(config.table("data"));
+      judged_.data.push_back(data.dataset);
     } catch (const FileError& error) {
       data.error = error.what();
       warn(data.error);

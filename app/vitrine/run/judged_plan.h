@@ -25,6 +25,8 @@ struct JudgedPlan {
   std::vector<std::string> warnings;  ///< sentences, among them each dataProblem
   /// Per run; null where a problem hides it. Runs that differ in seed or rate alone share one.
   std::vector<std::shared_ptr<const RunCost>> costs;
+  /// Of its runs. While they are held, no run opens them again.
+  std::vector<std::shared_ptr<const Dataset>> data;
 };
 
 /// Runs that cost the same have the same: their configuration without seed, rate and what watches.
