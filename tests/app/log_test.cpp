@@ -293,11 +293,17 @@ TEST_F(Logged, AWrongFirstLineStoresNothing) {
     EXPECT_EQ(ended.code, 2) << line;
     EXPECT_THAT(ended.err, Names("line 1")) << line;
   }
-  const Ended none = log("");
-  EXPECT_EQ(none.code, 2);
-  EXPECT_EQ(none.err, "error: standard input ended before its first line\n");
   EXPECT_EQ(log("{\"type\":\"run\",\"resume\":7}\n").code, 3);
   EXPECT_TRUE(store().runs().empty());
+}
+
+TEST_F(Logged, AStreamWithoutALineLeavesNoDatabase) {
+  for (const char* input : {"", " \n\r\n"}) {
+    const Ended none = log(input);
+    EXPECT_EQ(none.code, 2);
+    EXPECT_EQ(none.err, "error: standard input ended before its first line; nothing was stored\n");
+    EXPECT_FALSE(std::filesystem::exists(database()));
+  }
 }
 
 TEST_F(Logged, AScriptThatIsGoneLeavesAnInterruptedRunWithAllItWrote) {

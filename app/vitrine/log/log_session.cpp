@@ -58,7 +58,6 @@ LogSession::LogSession(store::RunStore& store, Respond respond)
 LogSession::~LogSession() { setSignalledRun(nullptr); }
 
 void LogSession::take(std::string_view text) {
-  if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
   if (hasEnded_) throw BadLine("the run has ended; start `vitrine log` again for another one");
   const Json line = logLine(text);
   const std::string type = typeOf(line);

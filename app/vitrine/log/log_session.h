@@ -29,7 +29,7 @@ class LogSession {
   LogSession(const LogSession&) = delete;
   LogSession& operator=(const LogSession&) = delete;
 
-  /// \param line  without its line break; one of white space alone is skipped
+  /// \param line  without its line break
   /// \throws BadLine  it is not understood; what came before stays
   void take(std::string_view line);
   /// Passes on what the window, another terminal or a signal asks of the run, once each. Tries

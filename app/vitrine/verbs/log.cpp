@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,10 +91,11 @@ void answer(const Json& line) {
   }
 }
 
-int refused(LogSession& session, std::int64_t number, const std::string& why, ExitCode code) {
+int refused(std::optional<LogSession>& session, std::int64_t number, const std::string& why,
+            ExitCode code) {
   const std::string sentence = "line " + std::to_string(number) + ": " + why;
   answer({{"type", "error"}, {"line", number}, {"message", why}});
-  session.end(store::RunState::Failed, sentence);
+  if (session) session->end(store::RunState::Failed, sentence);
   log::error(sentence);
   return static_cast<int>(code);
 }
@@ -114,37 +116,43 @@ int logVerb(const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
   const SignalScope signals;
-  store::RunStore store = openStore(line, Missing::Create);
-  LogSession session(store, answer);
+  std::optional<store::RunStore> store;  // a stream without a line leaves no database
+  std::optional<LogSession> session;
   LineReader reader;
   std::size_t unflushed = 0;
   for (bool isOpen = true; isOpen;) {
     try {
       isOpen = reader.fill();
-      for (std::string_view text; reader.next(text);) session.take(text);
+      for (std::string_view text; reader.next(text);) {
+        if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+        if (!session) session.emplace(store.emplace(openStore(line, Missing::Create)), answer);
+        session->take(text);
+      }
     } catch (const BadLine& error) {
       const bool isLong = reader.rest() > kLongestLine;
       return refused(session, reader.number() + (isLong ? 1 : 0), error.what(), ExitCode::BadUsage);
     } catch (const Error& error) {
+      if (!session) throw;
       return refused(session, reader.number(), error.what(), error.code());
     }
+    if (!session) continue;
     unflushed += reader.taken();
     if (unflushed > kFlushEvery) {
-      session.flush();
+      session->flush();
       unflushed = 0;
     }
-    session.tellRequests();
+    session->tellRequests();
   }
-  if (!session.hasRun()) {
-    log::error("standard input ended before its first line");
+  if (!session) {
+    log::error("standard input ended before its first line; nothing was stored");
     return static_cast<int>(ExitCode::BadUsage);
   }
-  session.end(store::RunState::Interrupted,
-              reader.rest() > 0
-                  ? "its script ended in the middle of a line: killed, perhaps out of memory"
-                  : "its script ended without a report: killed, perhaps out of memory, or it did "
-                    "not call finish()");
-  return static_cast<int>(exitCodeOf(session.state()));
+  session->end(store::RunState::Interrupted,
+               reader.rest() > 0
+                   ? "its script ended in the middle of a line: killed, perhaps out of memory"
+                   : "its script ended without a report: killed, perhaps out of memory, or it did "
+                     "not call finish()");
+  return static_cast<int>(exitCodeOf(session->state()));
 }
 
 }  // namespace vitrine::app
