@@ -14,26 +14,15 @@
 
 namespace vitrine::jobs {
 
-namespace {
-
 namespace fs = std::filesystem;
-
-/// \param error  errno of opening it, or of making its folder
-[[noreturn]] void refuse(const fs::path& file, int error) {
-  const std::string message = "cannot open the lock '" + file.string() +
-                              "': " + std::strerror(error) + "; make its folder writable";
-  if (files::isForbidden(error)) throw store::ProtectedError(message);
-  throw Error(message);
-}
-
-}  // namespace
 
 std::optional<KernelLock> KernelLock::tryLock(const fs::path& file) {
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
   for (;;) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor < 0) refuse(file, error ? error.value() : errno);
+    if (descriptor < 0)
+      store::throwUnopened("the lock '" + file.string() + "'", error ? error.value() : errno);
     KernelLock lock(descriptor);
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;

@@ -15,7 +15,8 @@ namespace vitrine::jobs {
 class VITRINE_STORE_EXPORT KernelLock {
  public:
   /// Nothing when another process holds it. The file and its folder are made.
-  /// \throws store::ProtectedError  the user may not make them \throws Error
+  /// \throws store::UnwritableError  they cannot be made; ProtectedError: the user may not
+  /// \throws Error  the file cannot be locked
   [[nodiscard]] static std::optional<KernelLock> tryLock(const std::filesystem::path& file);
 
   /// A name that one process of this machine has at a time: an abstract socket that nothing is sent

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/files/posix_file.h"
 #include "core/store/tables/rows.h"
 
 namespace vitrine::store {
@@ -85,6 +87,13 @@ UnwritableError::UnwritableError(const std::string& message) : StoreError(messag
 UnwritableError::~UnwritableError() = default;
 ProtectedError::ProtectedError(const std::string& message) : UnwritableError(message) {}
 ProtectedError::~ProtectedError() = default;
+
+void throwUnopened(const std::string& what, int error) {
+  const std::string message =
+      "cannot open " + what + ": " + std::strerror(error) + "; make its folder writable";
+  if (files::isForbidden(error)) throw ProtectedError(message);
+  throw UnwritableError(message);
+}
 
 std::string nameOf(std::int64_t run) { return "run " + std::to_string(run); }
 

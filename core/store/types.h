@@ -30,6 +30,11 @@ class VITRINE_STORE_EXPORT ProtectedError : public UnwritableError {
   ~ProtectedError() override;
 };
 
+/// \param what   that could not be opened or made: "the lock '/data/work.lock'"
+/// \param error  errno of it
+/// \throws ProtectedError  the user may not write there \throws UnwritableError  otherwise
+[[noreturn]] VITRINE_STORE_EXPORT void throwUnopened(const std::string& what, int error);
+
 enum class RunState {
   Queued,
   Starting,

@@ -19,14 +19,8 @@ WriterLock::WriterLock(const std::filesystem::path& database)
 
 void WriterLock::open() {
   descriptor_ = files::Descriptor(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (descriptor_.get() < 0) {
-    const int error = errno;
-    const std::string message = "cannot open '" + file_.string() +
-                                "', which serialises writers: " + std::strerror(error) +
-                                "; make its folder writable";
-    if (files::isForbidden(error)) throw ProtectedError(message);
-    throw UnwritableError(message);
-  }
+  if (descriptor_.get() < 0)
+    throwUnopened("'" + file_.string() + "', which serialises writers", errno);
 }
 
 namespace {
