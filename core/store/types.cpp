@@ -99,6 +99,8 @@ std::string nameOf(std::int64_t run) { return "run " + std::to_string(run); }
 
 std::string toString(RunState state) { return kStateNames.at(static_cast<std::size_t>(state)); }
 
+std::vector<std::string> runStateNames() { return {kStateNames.begin(), kStateNames.end()}; }
+
 RunState runStateFromString(const std::string& text) {
   const auto found = std::find(kStateNames.begin(), kStateNames.end(), text);
   if (found != kStateNames.end()) return static_cast<RunState>(found - kStateNames.begin());

@@ -47,7 +47,8 @@ enum class RunState {
   Failed,
   Interrupted,
 };
-[[nodiscard]] VITRINE_STORE_EXPORT std::string toString(RunState state);  ///< "queued" ...
+[[nodiscard]] VITRINE_STORE_EXPORT std::string toString(RunState state);      ///< "queued" ...
+[[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> runStateNames();  ///< all of them
 /// \throws StoreError
 [[nodiscard]] VITRINE_STORE_EXPORT RunState runStateFromString(const std::string& text);
 /// The one table of legal transitions.

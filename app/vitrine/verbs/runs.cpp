@@ -43,13 +43,6 @@ Scores readScores(store::RunStore& store) {
   return scores;
 }
 
-std::vector<std::string> stateNames() {
-  std::vector<std::string> names;
-  for (int state = 0; state <= static_cast<int>(store::RunState::Interrupted); ++state)
-    names.push_back(toString(static_cast<store::RunState>(state)));
-  return names;
-}
-
 }  // namespace
 
 int runsVerb(const Arguments& arguments) {
@@ -61,7 +54,7 @@ int runsVerb(const Arguments& arguments) {
       ->type_name("TEXT");
   line.app()
       .add_option("--state", state, "only runs in this state")
-      ->check(CLI::IsMember(stateNames()))
+      ->check(CLI::IsMember(store::runStateNames()))
       ->type_name("STATE");
   bool isWhole = false;
   line.app().add_flag("--archived", isWhole, "archived runs, too");
