@@ -18,6 +18,7 @@ const at::Tensor& EvaluationBatch::output(const std::string& name) const {
                     (known.empty() ? "none" : known));
 }
 
+void Analysis::requireStartable(const Config& /*config*/, const Task& /*task*/) const {}
 std::vector<std::string> Analysis::outputs() const { return {}; }
 std::unique_ptr<EvaluationListener> Analysis::listen(const Config&, const DatasetInfo&) const {
   throw PluginError("analysis '" + card().id + "' is not a listener");

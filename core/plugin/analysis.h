@@ -21,6 +21,7 @@
 
 namespace vitrine {
 
+class Task;
 class TaskSession;
 
 /// A batch of an evaluation and what the task made of it, on the CPU.
@@ -75,6 +76,11 @@ class VITRINE_ENGINE_EXPORT Analysis {
   [[nodiscard]] virtual ItemCard card() const = 0;
   enum class Kind { Listener, Probe };
   [[nodiscard]] virtual Kind kind() const noexcept = 0;
+
+  /// Asked before anything is computed, for values that the task of the run does not know. Here:
+  /// nothing is refused.
+  /// \throws ConfigError
+  virtual void requireStartable(const Config& config, const Task& task) const;
 
   /// Named outputs that a listener hears; it is taken to the evaluations that have all of them.
   [[nodiscard]] virtual std::vector<std::string> outputs() const;

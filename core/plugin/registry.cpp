@@ -15,6 +15,7 @@ std::vector<WeightSign> Architecture::weightSigns() const { return {}; }
 DatasetSource::~DatasetSource() = default;
 Task::~Task() = default;
 void Task::requireStartable(const Config& /*task*/, Model& /*model*/) const {}
+std::vector<std::string> Task::scores() const { return {}; }
 Analysis::~Analysis() = default;
 Sampler::~Sampler() = default;
 ScheduleItem::~ScheduleItem() = default;

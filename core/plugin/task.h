@@ -158,6 +158,9 @@ class VITRINE_ENGINE_EXPORT Task {
   /// \param model  of the run, without memory or values
   /// \throws ConfigError
   virtual void requireStartable(const Config& task, Model& model) const;
+  /// Names of the scores of its last evaluation, without those of parts such as classes. Here:
+  /// none, they are known after the evaluation alone.
+  [[nodiscard]] virtual std::vector<std::string> scores() const;
 };
 
 }  // namespace vitrine

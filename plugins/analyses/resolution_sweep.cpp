@@ -50,7 +50,7 @@ std::string mainScore(const TaskSession& session, const Scores& scores) {
 }
 
 /// \param score  of the task, to be drawn; "" is set to the main one
-/// \throws ConfigError  the task has no such score: only an evaluation shows which it has
+/// \throws ConfigError  the task has no such score, and did not say before which it has
 Point measure(ProbeContext& context, Sides size, std::string& score) {
   const ReopenedRun run = context.reopen(Json{{"model", {{"image_size", {size[0], size[1]}}}}});
   const std::vector<Evaluation> evaluations = run.session->evaluations();
@@ -150,6 +150,16 @@ class ResolutionSweep final : public Analysis {
     return card;
   }
   Kind kind() const noexcept override { return Kind::Probe; }
+
+  void requireStartable(const Config& config, const Task& task) const override {
+    const std::string score = config.text("score");
+    const std::vector<std::string> known = task.scores();
+    if (score.empty() || known.empty() || !isOfWhole(score) ||
+        std::find(known.begin(), known.end(), score) != known.end())
+      return;
+    throw ConfigError("score = \"" + score + "\" is not a score of task '" + task.card().id +
+                      "'; it has " + joined(known));
+  }
 
   ProbeSamples probeSamples(const Config& /*config*/) const override { return {1}; }
 

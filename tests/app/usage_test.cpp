@@ -320,6 +320,26 @@ TEST(Check, RefusesImagesThatPatchesOrCellsDoNotDivide) {
   EXPECT_THAT(cells.err, Names("gsa_reduction", "14 x 14", 4));
 }
 
+TEST(Check, AndEnqueueAndAnalyseRefuseAScoreThatTheTaskDoesNotHave) {
+  Scratch scratch;
+  const auto observed = [&](const std::string& verb, const std::string& score) {
+    return vitrine({verb, sharedSingle(), "observe.resolution_sweep.every_steps=8",
+                    "observe.resolution_sweep.score=" + score, "--db", scratch.path("x.sqlite")});
+  };
+  const auto valid = Names("score", "fid", "top1", "top5", "loss", "ece");
+  for (const char* verb : {"check", "enqueue"}) {
+    const Ended ended = observed(verb, "fid");
+    EXPECT_EQ(ended.code, 2) << verb;
+    EXPECT_THAT(ended.err, ::testing::AllOf(Names("observe.resolution_sweep"), valid)) << verb;
+  }
+  EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
+  for (const char* score : {"loss", "class_accuracy/0"})
+    EXPECT_EQ(observed("check", score).code, 0) << score;
+  const Ended looked = onShared({"analyse", "1", "resolution_sweep", "score=fid"});
+  EXPECT_EQ(looked.code, 2);
+  EXPECT_THAT(looked.err, valid);
+}
+
 TEST(Check, SaysWhichRunsAnExcludeLeavesOut) {
   const std::string text =
       readText(sharedExperiment()) + "[[exclude]]\nvariant = \"wide\"\n\"train.seed\" = 1\n";

@@ -23,7 +23,9 @@ std::int64_t segmentAt(store::RunStore& store, std::int64_t run, std::int64_t st
 
 }  // namespace
 
-void requireCapabilities(const ItemCard& card, const TrainedModel& trained) {
+void requireAnalysable(const Registry& registry, const Analysis& analysis, const Config& config,
+                       const TrainedModel& trained) {
+  const ItemCard card = analysis.card();
   const TaskSession& session = *trained.run.session;
   std::vector<std::string> has = capabilitiesOf(trained.run.session->model());
   for (const Evaluation& each : session.evaluations())
@@ -34,6 +36,8 @@ void requireCapabilities(const ItemCard& card, const TrainedModel& trained) {
                          ", which this one does not");
     }
   }
+  const Config run(trained.config);
+  analysis.requireStartable(config, registry.task(run.text("task.name")));
 }
 
 Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,

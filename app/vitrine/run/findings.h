@@ -10,7 +10,9 @@
 namespace vitrine::app {
 
 /// \throws RefusedError  the run offers less than the analysis needs: says what
-void requireCapabilities(const ItemCard& card, const TrainedModel& trained);
+/// \throws ConfigError  the analysis is asked for what the task of the run does not know
+void requireAnalysable(const Registry& registry, const Analysis& analysis, const Config& config,
+                       const TrainedModel& trained);
 
 /// Scores have the names that the trainer gives: "ece", and "train/ece" for another split than that
 /// of evaluations. Artifacts of a probe follow the same rule: "train image 3".

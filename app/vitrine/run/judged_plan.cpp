@@ -33,6 +33,7 @@ class Judge {
       const auto [cost, isNew] = known.try_emplace(kindOf(run));
       if (isNew) cost->second = costOf(run);
       judged_.costs.push_back(cost->second);
+      judgeObserved(Config(run.config));
     }
   }
 
@@ -52,7 +53,8 @@ class Judge {
       model = registry_.architecture(config.text("model.architecture"))
                   .build(config.table("model"), run.seed);
     } catch (const ConfigError& error) {
-      refuse(config, "model.architecture", ItemKind::Architecture, error.what());
+      refuse(itemName(ItemKind::Architecture, config.text("model.architecture")), "model",
+             error.what());
       return nullptr;
     }
     cost->parameters = parameterCount(*model);
@@ -72,7 +74,7 @@ class Judge {
       const bool isComplete = !config.has("aux") || config.at("aux").empty();
       if (dataset != nullptr && isComplete) openTask(run, config, model, dataset);
     } catch (const ConfigError& error) {
-      refuse(config, "task.name", ItemKind::Task, error.what());
+      refuse(itemName(ItemKind::Task, config.text("task.name")), "task", error.what());
     }
     const train::MemoryInput input = train::memoryInputOf(
         config, cost->parameters, cost->blocks,
@@ -136,17 +138,27 @@ class Judge {
     (void)registry_.task(config.text("task.name")).open(setup);
   }
 
-  /// \param key  "model.architecture"
-  void refuse(const Config& config, const std::string& key, ItemKind kind,
-              const std::string& message) {
+  void judgeObserved(const Config& config) {
+    const Task& task = registry_.task(config.text("task.name"));
+    const Json observed = config.at("observe");
+    for (const auto& [id, values] : observed.items()) {
+      try {
+        registry_.analysis(id).requireStartable(Config(values), task);
+      } catch (const ConfigError& error) {
+        refuse(itemName(ItemKind::Analysis, id), "observe." + id, error.what());
+      }
+    }
+  }
+
+  void refuse(const std::string& item, const std::string& key, const std::string& message) {
     std::vector<Problem>& problems = judged_.plan.problems;
     if (std::any_of(problems.begin(), problems.end(),
                     [&](const Problem& known) { return known.message == message; }))
       return;
     Problem& problem = problems.emplace_back();
     problem.code = ProblemCode::ItemRefused;
-    problem.item = itemName(kind, config.text(key));
-    problem.key = key.substr(0, key.find('.'));
+    problem.item = item;
+    problem.key = key;
     problem.message = message;
   }
 

@@ -293,12 +293,11 @@ void ComputeSession::analyse(const Json& request, Reply& reply) {
   const std::shared_ptr<const WarmModel> warm = models_.use(textOf(request, "model"));
   const std::string item = textOf(request, "item");
   const Analysis& analysis = engine_.registry.analysis(item);
-  const ItemCard card = analysis.card();
-  const Config config(settingsFrom(request, card.schema, item));
+  const Config config(settingsFrom(request, analysis.card().schema, item));
   const std::string asked = request.contains("split") ? textOf(request, "split") : "";
   const bool isStored = flagOf(request, "store");
   const TrainedModel& trained = warm->requireRun("an analysis");
-  requireCapabilities(card, trained);
+  requireAnalysable(engine_.registry, analysis, config, trained);
   const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
   const Split split = splitOf(trained, asked);
   std::optional<Batch> own;

@@ -42,7 +42,7 @@ int analyseVerb(const Arguments& arguments) {
 
   const TrainedModel trained = openTrainedModel(
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, ofRun});
-  requireCapabilities(analysis.card(), trained);
+  requireAnalysable(engine.registry, analysis, config, trained);
   const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
   const Split split = splitOf(trained, asked.split);
   const std::string precision =

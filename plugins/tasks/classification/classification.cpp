@@ -157,6 +157,10 @@ ItemCard ClassificationTask::card() const {
   return card;
 }
 
+std::vector<std::string> ClassificationTask::scores() const {
+  return {"top1", "top5", "loss", "ece"};
+}
+
 std::unique_ptr<TaskSession> ClassificationTask::open(const TaskSetup& setup) const {
   return std::make_unique<Session>(setup);
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/plugin/registry.h"
 
@@ -16,6 +18,7 @@ class ClassificationTask final : public Task {
   /// \pre setup.pipeline is set
   /// \throws ConfigError  the data has no labels to learn, or images are not floats of one size
   [[nodiscard]] std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override;
+  [[nodiscard]] std::vector<std::string> scores() const override;
 };
 
 }  // namespace vitrine::classification

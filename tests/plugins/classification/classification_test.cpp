@@ -215,6 +215,8 @@ TEST(Classification, ScoresAreWhatTheyAreByHand) {
   EXPECT_EQ(scores.at("class_accuracy/low"), 1.0);
   EXPECT_FALSE(scores.contains("class_accuracy/high"));
   EXPECT_EQ(scores.at("heard"), 7);
+  for (const std::string& name : ClassificationTask().scores())
+    EXPECT_TRUE(scores.contains(name)) << name;
   EXPECT_EQ(listener.ids, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
   EXPECT_TRUE(listener.fits);
   EXPECT_FALSE(opened.model->sawGradient);
