@@ -362,6 +362,7 @@ void GalleryPage::showView() {
 QWidget& GalleryPage::keyPart() {
   if (views_->currentIndex() == 1) return *stepsView_;
   if (views_->currentIndex() == 2) return *stage_;
+  if (views_->currentIndex() == 3) return *search_;
   return *sheet_;
 }
 

@@ -105,7 +105,7 @@ class GalleryPage final : public ReadingPage {
   QAction* act(const QString& text, const QString& tip, const QKeySequence& keys,
                std::function<void()> use);
   void showView();
-  /// What takes the keys in the view that is shown.
+  /// What takes the keys in the view that is shown; without hits, the search.
   [[nodiscard]] QWidget& keyPart();
   void showCount();
   void showTools();

@@ -35,5 +35,18 @@ TEST_F(Gallery, DownGoesFromTheSearchToTheTableOfRunsAndSteps) {
   EXPECT_TRUE(shown->stepsView().hasFocus());
 }
 
+TEST_F(Gallery, DownStaysInTheSearchThatHasNoHits) {
+  const auto shown = filledPage();
+  type(*shown, QStringLiteral("seed:77"));
+  ASSERT_EQ(shown->model().count(), 0);
+  EXPECT_THAT(texts(*shown), ::testing::HasSubstr("seed:77"));
+  auto* field = shown->findChild<QLineEdit*>();
+  QTest::keyClick(field, Qt::Key_Down);
+  EXPECT_TRUE(field->hasFocus());
+  type(*shown, QStringLiteral("seed:4"));
+  QTest::keyClick(field, Qt::Key_Down);
+  EXPECT_TRUE(shown->sheet().hasFocus());
+}
+
 }  // namespace
 }  // namespace vitrine::ui
