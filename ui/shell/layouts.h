@@ -12,7 +12,9 @@
 namespace vitrine::ui {
 
 struct Layout {
-  QByteArray docks;  ///< QMainWindow::saveState
+  QByteArray docks;                  ///< QMainWindow::saveState
+  double zoom = 1;                   ///< at which it was stored
+  std::map<QString, double> widths;  ///< of docks, by name, px at zoom 1
   QString page;
   std::map<QString, Json> views;  ///< Page::viewState by page
 };

@@ -66,7 +66,7 @@ class MainWindow : public QMainWindow {
   /// The arrangement that Studio comes with.
   void resetLayout();
   /// How the window stands now: docks, page, and the views of the pages that were shown.
-  [[nodiscard]] Layout layoutNow() const;
+  [[nodiscard]] Layout layoutNow();
   void showLayout(const Layout& layout);
   void setTheme(ThemeKind kind);
   void setZoom(double factor);

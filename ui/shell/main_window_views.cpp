@@ -309,9 +309,12 @@ QByteArray MainWindow::docksNow() const {
   return docksBefore_.isEmpty() ? saveState(kLayoutVersion) : docksBefore_;
 }
 
-Layout MainWindow::layoutNow() const {
+Layout MainWindow::layoutNow() {
+  noteDockWidths();
   Layout layout;
   layout.docks = docksNow();
+  layout.zoom = uiZoom();
+  for (const auto& [dock, width] : dockWidths_) layout.widths[dock->objectName()] = width;
   layout.page = pageIdAt(tabs_->currentIndex());
   for (const auto& [index, page] : made_) {
     if (Json view = page->viewState(); !view.is_null()) layout.views[pageIdAt(index)] = view;
@@ -320,7 +323,13 @@ Layout MainWindow::layoutNow() const {
 }
 
 void MainWindow::showLayout(const Layout& layout) {
-  restoreDocks(layout.docks);
+  if (restoreDocks(layout.docks) && layout.zoom != uiZoom()) {
+    for (const QDockWidget* dock : {runsDock_, inspectorDock_}) {
+      if (const auto width = layout.widths.find(dock->objectName()); width != layout.widths.end())
+        dockWidths_[dock] = width->second;
+    }
+    fitDocks();
+  }
   isShowingView_ = true;
   for (const auto& [id, view] : layout.views) {
     if (showPage(id)) currentPage()->setViewState(view);

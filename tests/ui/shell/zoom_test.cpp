@@ -84,6 +84,24 @@ TEST_F(ZoomedDocks, HaveTheirWidthsAgainAfterTheTableOfRuns) {
   EXPECT_EQ(widths().first, before);
 }
 
+TEST_F(ZoomedDocks, OfALayoutHaveItsWidthsAtTheZoomInUse) {
+  const auto before = widths();
+  const QString name = QStringLiteral("small");
+  storeLayout(name, window_.layoutNow());
+  const auto layout = storedLayout(name);
+  forgetLayout(name);
+  ASSERT_TRUE(layout.has_value());
+  window_.setZoom(1.5);
+  window_.showLayout(*layout);
+  const auto shown = widths();
+  EXPECT_NEAR(shown.first, 1.5 * before.first, 1);
+  EXPECT_NEAR(shown.second, 1.5 * before.second, 1);
+  window_.setZoom(1);
+  EXPECT_EQ(widths(), before);
+  window_.showLayout(*layout);
+  EXPECT_EQ(widths(), before);
+}
+
 TEST_F(ZoomedDocks, KeepTheWidthThatTheUserDragsThemTo) {
   (void)widths();
   const int before = runsAt(1.5);
