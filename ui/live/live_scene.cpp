@@ -124,7 +124,7 @@ bool LiveScene::begin(const QString& title, const char* id, const QString& info,
   const bool isOpen = ImGui::Begin(
       name.toUtf8().constData(), nullptr,
       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
-  // What it shows, right in the title, where the two do not meet.
+  // What it shows, right in the title; where the two would meet, as a tool tip of the title.
   const ImVec2 at = ImGui::GetWindowPos();
   const float width = ImGui::GetWindowWidth(), bar = ImGui::GetFrameHeight();
   const scene::Small small(*canvas_);
@@ -134,6 +134,8 @@ bool LiveScene::begin(const QString& title, const char* id, const QString& info,
     scene::textAt({at.x + width - size.x - scene::f(px(8)), at.y + (bar - size.y) / 2}, info,
                   themeColors().muted);
     ImGui::PopClipRect();
+  } else if (ImGui::IsItemHovered()) {  // right after Begin, the item is the title
+    ImGui::SetTooltip("%s", info.toUtf8().constData());
   }
   return isOpen;
 }

@@ -35,7 +35,8 @@ class LiveScene {
   void draw(LiveCanvas& canvas);
 
  private:
-  /// A window at its place; `info` stands right in its title. \returns  whether it is open
+  /// A window at its place; `info` stands right in its title, or is its tool tip where there is no
+  /// room. \returns  whether it is open
   bool begin(const QString& title, const char* id, const QString& info, const QRectF& place);
   void end();
   // scene_attention.cpp

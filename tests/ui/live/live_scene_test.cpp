@@ -95,6 +95,26 @@ TEST_F(Scene, NamesOfPatchesEndBeforeTheirValuesInANarrowWindow) {
   EXPECT_GE(widest, 8);
 }
 
+TEST_F(Scene, ATitleWithoutRoomSaysWhatItShowsInATip) {
+  model_.add(liveFrame(40));
+  const auto pictureOf = [&](QSize size, const QPointF& mouse) {
+    QMouseEvent move(QEvent::MouseMove, mouse, mouse, Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+    canvas_.take(&move);
+    static_cast<void>(canvas_.image(size, 1));
+    return canvas_.image(size, 1);
+  };
+  const QPointF away(1, 1);
+  const auto titleOf = [](QSize size) {
+    const QRectF heads = livePlaces(size, true, false).heads;
+    return QPointF(heads.center().x(), heads.top() + 8);
+  };
+  const QImage plain = pictureOf(kSize, away);
+  EXPECT_EQ(pictureOf(kSize, titleOf(kSize)), plain) << "the title has it";
+  const QSize narrow(360, 680);
+  const QImage bare = pictureOf(narrow, away);
+  EXPECT_NE(pictureOf(narrow, titleOf(narrow)), bare);
+}
+
 TEST_F(Scene, AClickOnTheImageAsksFromThatPatch) {
   model_.add(liveFrame(40));
   static_cast<void>(canvas_.frame(kSize, 1));
