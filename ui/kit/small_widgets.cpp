@@ -1,5 +1,6 @@
 #include "ui/kit/small_widgets.h"
 
+#include <QApplication>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLayout>
@@ -291,6 +292,9 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   act_ = withName(new QToolButton, tr("Act on the message"));
   act_->hide();
   connect(act_, &QToolButton::clicked, this, &BottomBar::act);
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget* old, const QWidget* now) {
+    if (now == act_ && old != nullptr) before_ = old;
+  });
   fading_.setSingleShot(true);
   setMessageTime(std::chrono::seconds(8));
   connect(&fading_, &QTimer::timeout, this, [this] {
@@ -314,6 +318,9 @@ void BottomBar::setQueue(const QString& text) { queue_->setText(text); }
 void BottomBar::showMessage(const QString& sentence) {
   sentence_->setText(sentence);
   copy_->setVisible(!sentence.isEmpty());
+  // A button that is hidden with the focus gives it to the first part of the window.
+  if (window()->focusWidget() == act_ && before_ != nullptr && before_->window() == window())
+    before_->setFocus();
   act_->hide();
   offered_ = {};
   if (sentence.isEmpty())

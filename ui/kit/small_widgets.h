@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMargins>
+#include <QPointer>
 #include <QPushButton>
 #include <QTimer>
 #include <QToolButton>
@@ -193,6 +194,7 @@ class BottomBar : public QWidget {
   QLabel* queue_;
   ElidedLabel* sentence_;
   QToolButton *copy_, *act_;
+  QPointer<QWidget> before_;  ///< that had the focus before `act_`
   std::function<void()> offered_;
   QTimer fading_;
   QLabel* machine_;

@@ -4,6 +4,7 @@
 #include <QTest>
 #include <chrono>
 
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
@@ -88,6 +89,21 @@ TEST_F(Errors, WhatWasDoneIsSaidForAWhileAndAnOfferStays) {
   EXPECT_EQ(offering.sentence(), QStringLiteral("Deleted."));
   offering.act();
   EXPECT_TRUE(isUndone);
+}
+
+TEST_F(Errors, TheButtonOfAMessageGivesTheFocusBack) {
+  bringUp(window);
+  QWidget& list = window.runsPanel().view();
+  list.setFocus();
+  for (const bool isTaken : {false, true}) {
+    window.bottomBar().offer(QStringLiteral("Deleted."), QStringLiteral("Undo"), [] {});
+    auto* undo = button<QToolButton>(window.bottomBar(), "Undo");
+    ASSERT_NE(undo, nullptr);
+    if (isTaken) undo->setFocus(Qt::TabFocusReason);
+    QTest::mouseClick(undo, Qt::LeftButton);
+    EXPECT_TRUE(undo->isHidden());
+    EXPECT_TRUE(list.hasFocus()) << isTaken;
+  }
 }
 
 }  // namespace
