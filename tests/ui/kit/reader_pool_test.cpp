@@ -50,8 +50,9 @@ class JobGate {
 /// A database that only the writer has open.
 struct Sample {
   QTemporaryDir folder;
-  store::RunStore writer{folder.filePath(QStringLiteral("experiments.sqlite")).toStdString()};
-  std::vector<std::int64_t> runs = fillSampleDatabase(writer, {0, 20});
+  std::string file = folder.filePath(QStringLiteral("experiments.sqlite")).toStdString();
+  std::vector<std::int64_t> runs = makeSampleDatabase(file, {0, 20});
+  store::RunStore writer{file};
 };
 
 TEST(ReaderPool, OpensNoMoreConnectionsThanItMay) {

@@ -27,7 +27,7 @@ namespace {
 
 /// A database "there", and a program in the place of ssh.
 struct Lab {
-  Lab() : store(path("lab.sqlite")), runs(fillSampleDatabase(store, {0, 50})) {
+  Lab() : runs(makeSampleDatabase(path("lab.sqlite"), {0, 50})), store(path("lab.sqlite")) {
     qputenv("XDG_CACHE_HOME", folder.filePath(QStringLiteral("cache")).toLocal8Bit());
     qputenv("XDG_DATA_HOME", folder.filePath(QStringLiteral("data")).toLocal8Bit());
     qputenv("VITRINE_DEVICE_LOCKS", folder.path().toLocal8Bit());
@@ -58,8 +58,8 @@ struct Lab {
   }
 
   QTemporaryDir folder;
-  store::RunStore store;
   std::vector<std::int64_t> runs;
+  store::RunStore store;
 };
 
 struct RemoteWindow {

@@ -102,6 +102,7 @@ TEST(MainWindow, FitsATinyScreenAndAHugeZoom) {
 
 TEST(MainWindow, TheSizeOfTheDatabaseIncludesItsLog) {
   SampleStudio studio(SampleOptions{0, 50});
+  studio.writer.setNote(studio.runs[0], "a note that is in the log");
   const QString file = QString::fromStdString(studio.workbench.store().file().string());
   const qint64 log = QFileInfo(file + QStringLiteral("-wal")).size();
   ASSERT_GT(log, 0) << "nothing is in the log";

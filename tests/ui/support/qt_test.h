@@ -14,16 +14,17 @@ namespace vitrine::ui {
 /// a training process would.
 struct SampleStudio {
   explicit SampleStudio(const SampleOptions& options = {})
-      : writer(folder.filePath(QStringLiteral("experiments.sqlite")).toStdString()),
-        runs(options.points > 0 ? fillSampleDatabase(writer, options)
-                                : std::vector<std::int64_t>{}),
-        workbench(writer.file()) {
+      : file(folder.filePath(QStringLiteral("experiments.sqlite")).toStdString()),
+        runs(makeSampleDatabase(file, options)),
+        writer(file),
+        workbench(file) {
     workbench.watcher().poll();
   }
 
   QTemporaryDir folder;
-  store::RunStore writer;
+  std::filesystem::path file;
   std::vector<std::int64_t> runs;
+  store::RunStore writer;
   StudioWorkbench workbench;
 };
 

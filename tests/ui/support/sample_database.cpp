@@ -1,13 +1,18 @@
 #include "tests/ui/support/sample_database.h"
 
-#include "tests/ui/support/sample_artifacts.h"
-#include "tests/ui/support/sample_drawing.h"
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <string>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/store/sqlite/database.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/ui/support/sample_artifacts.h"
+#include "tests/ui/support/sample_drawing.h"
 
 namespace vitrine::ui {
 namespace {
@@ -236,6 +241,32 @@ std::vector<std::int64_t> fillSampleDatabase(store::RunStore& store, const Sampl
     for (const std::int64_t id : store.addRuns(experiment, fresh)) ids.push_back(id);
   }
   return ids;
+}
+
+std::vector<std::int64_t> makeSampleDatabase(const std::filesystem::path& file,
+                                             const SampleOptions& options) {
+  struct Sample {
+    std::filesystem::path file;
+    std::vector<std::int64_t> runs;
+  };
+  static const TemporaryFolder folder;
+  static std::map<SampleOptions, Sample> samples;
+  auto sample = samples.find(options);
+  if (sample == samples.end()) {
+    Sample made{folder / (std::to_string(samples.size()) + ".sqlite"), {}};
+    store::RunStore store(made.file);
+    if (options.points > 0) made.runs = fillSampleDatabase(store, options);
+    sample = samples.emplace(options, std::move(made)).first;
+  }
+  const auto& [from, runs] = sample->second;
+  std::filesystem::copy_file(from, file);
+  if (!runs.empty()) {
+    std::filesystem::copy(store::filesFolder(from), store::filesFolder(file),
+                          std::filesystem::copy_options::recursive);
+  }
+  store::Database copy(file, store::Database::Access::Write);
+  copy.write([&] { copy.run("UPDATE meta SET value = ? WHERE key = 'uuid'", newUuid()); });
+  return runs;
 }
 
 }  // namespace vitrine::ui

@@ -2,7 +2,9 @@
 // are made up.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <filesystem>
 #include <vector>
 
 #include "core/store/run_store.h"
@@ -15,11 +17,19 @@ struct SampleOptions {
   /// Done runs have checkpoints, spectra, attention, answers and images with recipes; one more run
   /// draws.
   bool hasArtifacts = false;
+
+  auto operator<=>(const SampleOptions&) const = default;
 };
 
 /// Fills an empty database; returns the ids in order. Curves come from a formula and the project's
 /// own generator, so that two databases are alike.
 std::vector<std::int64_t> fillSampleDatabase(store::RunStore& store,
+                                             const SampleOptions& options = {});
+
+/// Makes `file`, which is not there yet, an empty database without points, and else one that
+/// fillSampleDatabase() filled; returns the ids. A process fills one for each `options`, the others
+/// are copies: their runs have the same UUIDs, each database has its own.
+std::vector<std::int64_t> makeSampleDatabase(const std::filesystem::path& file,
                                              const SampleOptions& options = {});
 
 /// Points [from, to) of run `index`, as a training run would write them every second step.
