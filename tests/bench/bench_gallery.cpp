@@ -176,7 +176,10 @@ int main(int argc, char** argv) {
   std::printf("search: %d found in %lld ms\n", page.model().count(),
               static_cast<long long>(clock.elapsed()));
   most = std::max(most, residentMegabytes());
+  qsizetype decoded = 0;
+  for (const ui::Thumbnails* pictures : page.findChildren<ui::Thumbnails*>())
+    decoded += pictures->bytes();
   std::printf("memory: %.0f MB at most, of which %.0f MB decoded pictures\n", most,
-              static_cast<double>(page.pictureBytes()) / 1e6);
+              static_cast<double>(decoded) / 1e6);
   return 0;
 }

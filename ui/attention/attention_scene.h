@@ -80,10 +80,9 @@ class AttentionScene {
   [[nodiscard]] QColor colorOf(float weight, const ValueRange& range,
                                const ThemeColors& colors) const;
   [[nodiscard]] double distance(int layer, int head) const;  ///< meanDistance(), computed once
-  /// How many rows were computed: what a test counts.
-  [[nodiscard]] int rowsMade() const { return rowsMade_; }
 
  private:
+  friend class CountProbe;  ///< of tests
   void forgetRows();
 
   std::shared_ptr<const AttentionImage> image_;

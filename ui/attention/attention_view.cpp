@@ -66,7 +66,6 @@ void AttentionView::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void AttentionView::paintEvent(QPaintEvent* event) {
-  ++paints_;
   FigureView::paintEvent(event);
   if (!hasFocus()) return;
   QPainter painter(this);

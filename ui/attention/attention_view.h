@@ -22,8 +22,6 @@ class AttentionView final : public FigureView {
   void setFollowing(bool isFollowing) { isFollowing_ = isFollowing; }
   [[nodiscard]] Table plotTable() const override;
   [[nodiscard]] QSize minimumSizeHint() const override;
-  /// How often it was painted: what a test counts.
-  [[nodiscard]] int paints() const { return paints_; }
 
  Q_SIGNALS:
   /// Arrow keys.
@@ -40,7 +38,6 @@ class AttentionView final : public FigureView {
   Shows shows_;
   std::shared_ptr<const AttentionScene> scene_;
   bool isFollowing_ = false;
-  int paints_ = 0;
 };
 
 }  // namespace vitrine::ui

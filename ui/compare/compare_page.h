@@ -58,11 +58,6 @@ class ComparePage final : public ReadingPage {
   [[nodiscard]] const CompareData* data() const { return data_.get(); }
   [[nodiscard]] const AblationTable& table() const { return model_.table(); }
   [[nodiscard]] const PublishedTable& published() const { return published_; }
-  [[nodiscard]] QTableView& tableView() { return *tableView_; }
-  [[nodiscard]] FigureView& curvesView() { return *curvesView_; }
-  [[nodiscard]] FigureView& differenceView() { return *differenceView_; }
-  [[nodiscard]] ParallelView& parallelView() { return *parallelView_; }
-  [[nodiscard]] ArtifactTiles& artifactTiles() { return *artifactTiles_; }
 
   /// Shows another view, as every control does; viewChanged() follows where it is another one.
   void choose(const CompareChoice& choice);

@@ -22,7 +22,6 @@ class ParallelView : public QWidget, public DescribedPlot {
   /// The picture as it is now.
   [[nodiscard]] std::unique_ptr<Figure> figure() const;
   /// The axis that the keys and the buttons next to it work on.
-  [[nodiscard]] int focusAxis() const { return focusAxis_; }
   void toggleLog();
   void flip();
   void clearBrushes();

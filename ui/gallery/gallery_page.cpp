@@ -40,8 +40,8 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
       look_(workbench.store().file()),
       steps_(workbench.store().file()),
       loading_({&list_}, kReloadMs),
-      thumbnails_(workbench.store().file(), kPictureBytes / 2),
-      pictures_(workbench.store().file(), kPictureBytes / 2) {
+      thumbnails_(workbench.store().file(), kPictureBytes / 2, this),
+      pictures_(workbench.store().file(), kPictureBytes / 2, this) {
   setMinimumSize(240, 140);
   auto* outer = columnIn(this, {}, 0);
   stack_ = new QStackedWidget(this);

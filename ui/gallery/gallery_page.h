@@ -70,9 +70,7 @@ class GalleryPage final : public ReadingPage {
   void setOther(std::int64_t id);
   void setEnlarged(bool isEnlarged);
   [[nodiscard]] ContactSheet& sheet() { return *sheet_; }
-  [[nodiscard]] StepsView& stepsView() { return *stepsView_; }
   [[nodiscard]] ImageStage& stage() { return *stage_; }
-  [[nodiscard]] qsizetype pictureBytes() const { return thumbnails_.bytes() + pictures_.bytes(); }
 
  public Q_SLOTS:
   void toggleStar();

@@ -38,8 +38,6 @@ class ImageStage : public QWidget, public DescribedPlot {
   [[nodiscard]] double line() const { return line_; }
   /// The shown comparison: One where there is no second image.
   [[nodiscard]] View shownView() const;
-  /// Of Flicker: which one is on the screen.
-  [[nodiscard]] bool isSecondShown() const { return isSecond_; }
   [[nodiscard]] const ImageDifference& difference() const { return difference_; }
   /// Sizes A and B are drawn at, times the pixels of the image. \see wholeScale()
   [[nodiscard]] int scale() const;

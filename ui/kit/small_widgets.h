@@ -70,18 +70,18 @@ class WordLabel : public QLabel {
  public:
   explicit WordLabel(const QString& text, QWidget* parent = nullptr);
   [[nodiscard]] int heightForWidth(int width) const override;
-  /// How often the text was set to know its height: what a test counts.
-  [[nodiscard]] int measurings() const { return measurings_; }
 
  protected:
   void changeEvent(QEvent* event) override;
 
  private:
+  friend class CountProbe;  ///< of tests
+
   mutable std::map<int, int> heights_;  ///< by width, of the content below
   mutable QString measuredText_;
   mutable QFont measuredFont_;
   mutable QMargins measuredMargins_;
-  mutable int measurings_ = 0;
+  mutable int measurings_ = 0;  ///< how often the text was set to know its height
 };
 
 /// A layout of `owner`, or one for another layout where that is nullptr: from top to bottom.

@@ -29,15 +29,15 @@ class AlertService : public QObject {
   }
   /// Replaces those of a metric; stored for the next start.
   void setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules);
-  /// The next look is over and judged when this returns, for tests.
+  /// The next look is over and judged when this returns.
   void waitUntilIdle();
-  /// How often it has read: what a test counts.
-  [[nodiscard]] std::int64_t looks() const { return looks_; }
 
  Q_SIGNALS:
   void raised(const QString& sentence, qlonglong run);
 
  private:
+  friend class CountProbe;  ///< of tests
+
   explicit AlertService(Workbench& workbench);
   void later();
   void look();

@@ -41,10 +41,10 @@ class CurveCache {
   [[nodiscard]] std::size_t bytes() const;
   /// Drops the least recently used curves until the limit is kept; never those in `shown`.
   void trim(const std::set<CurveKey>& shown);
-  /// How often the store was asked for points: what a test counts.
-  [[nodiscard]] std::int64_t readings() const { return readings_; }
 
  private:
+  friend class CountProbe;  ///< of tests
+
   struct Entry {
     std::shared_ptr<CurveSeries> series = std::make_shared<CurveSeries>();
     std::vector<std::string> sources;

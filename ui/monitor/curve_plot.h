@@ -130,8 +130,6 @@ class CurvePlot : public QWidget, public DescribedPlot {
   [[nodiscard]] QString readoutTitle() const;
   /// The read-out is shown now.
   [[nodiscard]] bool hasReadout() const { return hasReadout_ && cursor_; }
-  /// How often the curves were drawn: what a test counts.
-  [[nodiscard]] std::int64_t drawings() const { return drawings_; }
 
  Q_SIGNALS:
   void cursorMoved(double x);
@@ -160,6 +158,8 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void hideEvent(QHideEvent* event) override;
 
  private:
+  friend class CountProbe;  ///< of tests
+
   enum class Drag { None, Zoom, Pan };
   enum class Line { Faint, Smoothed, Plain };
   void fitY();

@@ -24,11 +24,10 @@ class RunConfigs {
   /// Valid until the next call. \throws Error  it cannot be read
   const FlatConfig& of(const store::RunRow& run);
   void forget(const std::vector<std::int64_t>& runs);
-  /// How many configurations were flattened, and how many queries were made: what a test counts.
-  [[nodiscard]] int flattenings() const { return flattenings_; }
-  [[nodiscard]] int queries() const { return queries_; }
 
  private:
+  friend class CountProbe;  ///< of tests
+
   struct Entry {
     FlatConfig values;
     std::int64_t changeSequence = -1;  ///< of the row; -1: read with others, for any row

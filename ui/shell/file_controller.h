@@ -40,7 +40,6 @@ class FileController : public QObject {
   void exportRuns(const std::vector<std::int64_t>& runs, const QString& file,
                   const QString& checkpoints);
 
-  [[nodiscard]] bool isImporting() const { return import_.isRunning(); }
   void cancelImport();
 
  Q_SIGNALS:

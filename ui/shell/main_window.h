@@ -54,10 +54,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ErrorBar& errors() { return *errors_; }
   /// Everything the window shows is up to date when this returns: for pictures and tests.
   void waitUntilIdle();
-  [[nodiscard]] CommandPalette& commandPalette() { return *palette_; }
   [[nodiscard]] QDockWidget& inspectorDock() { return *inspectorDock_; }
-  [[nodiscard]] RunsPanel& runsPanel() { return *runsPanel_; }
-  [[nodiscard]] BottomBar& bottomBar() { return *bottom_; }
   [[nodiscard]] KeyMap& keys() { return keys_; }
   [[nodiscard]] FileController& files() { return files_; }
   void openPalette();

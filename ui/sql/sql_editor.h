@@ -43,7 +43,6 @@ class SqlEditor : public QPlainTextEdit {
   /// Underlines a place and brings it into view. \param place  of the whole text
   void showMistake(const SqlRange& place);
   void clearMistake();
-  [[nodiscard]] std::optional<SqlRange> mistake() const { return mistake_; }
   /// Puts a name where the cursor is, with spaces where words would run together.
   void insertName(const QString& name);
   /// Another text in place of this one; can be taken back.

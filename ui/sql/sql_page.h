@@ -52,12 +52,9 @@ class SqlPage final : public Page {
   [[nodiscard]] SqlBook& book() { return book_; }
   /// Whether rows are put into order, a chart is made or a file is written just now.
   [[nodiscard]] bool isWorking() const;
-  [[nodiscard]] const SqlChartChoice& chartChoice() const { return chart_; }
   [[nodiscard]] QString summary() const;
   /// The sentence of the last error; "" when the last statement succeeded.
   [[nodiscard]] QString error() const;
-  /// As text: {"table", "chart"}.
-  [[nodiscard]] bool isChartShown() const { return isChart_; }
   void setChartChoice(const SqlChartChoice& choice);
 
  public Q_SLOTS:

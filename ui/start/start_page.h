@@ -29,7 +29,6 @@ class StartPage final : public Page {
 
   [[nodiscard]] QPushButton& demo() { return *demo_; }
   [[nodiscard]] TourOffer& tour() { return *tour_; }
-  [[nodiscard]] QString demoState() const { return demoState_->text(); }
 
  protected:
   void showEvent(QShowEvent* event) override;

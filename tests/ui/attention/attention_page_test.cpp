@@ -16,6 +16,7 @@
 #include "tests/support/has_texts.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/attention/maps.h"
+#include "tests/ui/support/count_probe.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/page_test.h"
@@ -200,13 +201,13 @@ TEST_F(Attention, PaintsEachPictureOnceForAQueryAndReadsNothing) {
   AttentionView& view = shown->panels()[0]->headView();
   view.setFocus();
   QCoreApplication::processEvents();
-  const int heads = shown->panels()[0]->headsView().paints(), head = view.paints();
-  const int rows = scene(*shown).rowsMade(), asked = workbench_.storeRequests;
+  const PaintCount heads(shown->panels()[0]->headsView()), head(view);
+  const int rows = CountProbe::rowsMade(scene(*shown)), asked = workbench_.storeRequests;
   QTest::keyClick(&view, Qt::Key_Right);
   QCoreApplication::processEvents();
-  EXPECT_EQ(shown->panels()[0]->headsView().paints(), heads + 1);
-  EXPECT_EQ(view.paints(), head + 1);
-  EXPECT_EQ(scene(*shown).rowsMade(), rows + 4);  // two layers of two heads
+  EXPECT_EQ(heads.count(), 1);
+  EXPECT_EQ(head.count(), 1);
+  EXPECT_EQ(CountProbe::rowsMade(scene(*shown)), rows + 4);  // two layers of two heads
   EXPECT_EQ(workbench_.storeRequests, asked);
 }
 

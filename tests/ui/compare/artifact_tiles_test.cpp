@@ -17,6 +17,7 @@
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/compare/compare_page.h"
@@ -60,7 +61,7 @@ class Tiles : public ComparePageTest {
   }
   [[nodiscard]] std::int64_t first() const { return ids_.front(); }
   [[nodiscard]] std::int64_t second() const { return ids_.back(); }
-  ArtifactTiles& tiles() { return page_->artifactTiles(); }
+  ArtifactTiles& tiles() { return only<ArtifactTiles>(*page_); }
 };
 
 TEST_F(Tiles, ShowTheNewestOfWhatTheVariantsShareOnOneScale) {
@@ -152,7 +153,7 @@ TEST_F(Tiles, ChangeWithTheKindThatIsChosenAndKeepItInTheView) {
   ComparePage other(studio_.workbench);
   other.setViewState(page_->viewState());
   other.waitUntilIdle();
-  EXPECT_EQ(other.artifactTiles().shown(), tiles().kinds()[1].id);
+  EXPECT_EQ(only<ArtifactTiles>(other).shown(), tiles().kinds()[1].id);
 }
 
 TEST_F(Tiles, ShowWhichCueDecides) {
@@ -219,10 +220,10 @@ TEST(TilesCompute, AMissingAnalysisIsComputedOfEachVariantAndShown) {
   choice.view = CompareView::Artifacts;
   page.choose(choice);
   page.waitUntilIdle();
-  auto* compute = button<QPushButton>(page.artifactTiles(), "Compute\u2026");
+  auto* compute = button<QPushButton>(only<ArtifactTiles>(page), "Compute\u2026");
   ASSERT_NE(compute, nullptr) << "variants without artifacts offer it in the middle";
   QTest::mouseClick(compute, Qt::LeftButton);
-  auto* menu = page.artifactTiles().findChild<QMenu*>();
+  auto* menu = only<ArtifactTiles>(page).findChild<QMenu*>();
   ASSERT_TRUE(menu->isVisible());
   ASSERT_EQ(menu->actions().size(), 1);
   EXPECT_THAT(menu->actions().front()->text().toStdString(),
@@ -232,8 +233,9 @@ TEST(TilesCompute, AMissingAnalysisIsComputedOfEachVariantAndShown) {
   for (const std::int64_t run : runs) workbench.store().addArtifact(run, spectrum);
   menu->actions().front()->trigger();
   menu->close();
-  EXPECT_TRUE(soon([&] { return page.artifactTiles().shown().starts_with("attention_rank/"); }));
-  EXPECT_EQ(page.artifactTiles().views().size(), 2u);
+  EXPECT_TRUE(
+      soon([&] { return only<ArtifactTiles>(page).shown().starts_with("attention_rank/"); }));
+  EXPECT_EQ(only<ArtifactTiles>(page).views().size(), 2u);
   EXPECT_TRUE(soon([&] { return program.asked().size() == 2; })) << "one of each variant";
   for (const Json& request : program.asked()) EXPECT_EQ(request["item"], "attention_rank");
 }

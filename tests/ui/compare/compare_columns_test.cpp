@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/ui/compare/compare_page_fixture.h"
+#include "tests/ui/support/find.h"
 #include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
@@ -57,7 +58,7 @@ TEST_F(ComparedOnALaptop, TheVerdictLiesInsideTheTable) {
   fillRoadmap();
   for (const auto& [width, height] : kScreens) {
     ComparePage& page = openWindow(width, height);
-    QTableView& view = page.tableView();
+    QTableView& view = only<QTableView>(page);
     const QAbstractItemModel* model = view.model();
     ASSERT_EQ(model->rowCount(), 8);
     constexpr int kDiffers = 1, kDifference = 3;
@@ -78,7 +79,7 @@ TEST_F(ComparedOnALaptop, TheVerdictLiesInsideTheTable) {
 
 TEST_F(ComparedOnALaptop, WhatDiffersHasItsRoomAgainAfterAWideWindow) {
   fillRoadmap();
-  const QTableView& view = openWindow(1440, 900).tableView();
+  const QTableView& view = only<QTableView>(openWindow(1440, 900));
   constexpr int kDiffers = 1;
   const int before = view.columnWidth(kDiffers);
   ASSERT_GT(before, px(90));
@@ -101,7 +102,7 @@ TEST_F(ComparedOnALaptop, LongNamesOfVariantsAreWholeOnALargeScreen) {
     }
   }
   studio_.workbench.watcher().poll();
-  const QTableView& view = openWindow(1440, 900).tableView();
+  const QTableView& view = only<QTableView>(openWindow(1440, 900));
   const QAbstractItemView& items = view;
   ASSERT_GT(items.sizeHintForColumn(0), px(260));
   const int before = view.columnWidth(0);

@@ -3,6 +3,7 @@
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
+#include "tests/ui/support/find.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/line_chart.h"
 
@@ -44,7 +45,7 @@ TEST_F(CompareFamily, IsDrawnAgainstItsNumbersWithTheSpreadOverSeeds) {
   fillSweep();
   show();
   choose("analysis/sweep/top1/56");
-  const LineChart* values = chart(page_->curvesView());
+  const LineChart* values = chart(curves());
   ASSERT_NE(values, nullptr);
   ASSERT_EQ(values->series.size(), 2U);
   EXPECT_EQ(values->x.title.toStdString(), "sweep");
@@ -55,7 +56,7 @@ TEST_F(CompareFamily, IsDrawnAgainstItsNumbersWithTheSpreadOverSeeds) {
   EXPECT_NEAR(base.y.at(1), 62, 1e-9);
   ASSERT_EQ(base.low.size(), 3U);
   EXPECT_NEAR(base.high.at(1) - base.y.at(1), 4.9687, 1e-3) << "4.303 * 2 / sqrt(3)";
-  const LineChart* differences = chart(page_->differenceView());
+  const LineChart* differences = chart(difference());
   ASSERT_NE(differences, nullptr);
   ASSERT_EQ(differences->series.size(), 1U) << "the baseline has no difference";
   EXPECT_NEAR(differences->series[0].y.at(0), 0, 1e-9);
@@ -67,9 +68,9 @@ TEST_F(CompareFamily, HasTheRowsThatAreSelectedAndIsExported) {
   show();
   choose("analysis/sweep/top1/112", ComparePicture::Curves);
   EXPECT_THAT(page_->figure()->csv().toStdString(), test::HasLine("base (n = 3),112,"));
-  page_->tableView().selectRow(1);
+  only<QTableView>(*page_).selectRow(1);
   page_->waitUntilIdle();
-  const LineChart* values = chart(page_->curvesView());
+  const LineChart* values = chart(curves());
   ASSERT_NE(values, nullptr);
   ASSERT_EQ(values->series.size(), 1U);
   EXPECT_EQ(values->series[0].name.toStdString(), "+ wide (n = 3)");
@@ -79,9 +80,9 @@ TEST_F(CompareFamily, LeavesOtherMetricsTheirCurvesOverTraining) {
   fillSweep();
   show();
   choose("test/top1");
-  const LineChart* curves = chart(page_->curvesView());
-  ASSERT_NE(curves, nullptr);
-  EXPECT_EQ(curves->x.title.toStdString(), "step");
+  const LineChart* again = chart(curves());
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->x.title.toStdString(), "step");
 }
 
 }  // namespace

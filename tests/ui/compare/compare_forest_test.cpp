@@ -11,6 +11,7 @@
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/soon.h"
 #include "ui/compare/forest_chart.h"
 #include "ui/compare/latex_dialog.h"
@@ -62,27 +63,27 @@ TEST_F(CompareForest, TheTableShowsAllRowsThatFitThePage) {
   show();
   page_->resize(1100, 1000);
   page_->waitUntilIdle();
-  QTableView& table = page_->tableView();
+  QTableView& table = only<QTableView>(*page_);
   EXPECT_GE(table.viewport()->height(), table.verticalHeader()->length());
-  EXPECT_GE(page_->curvesView().height(), px(180)) << "the charts stay readable";
+  EXPECT_GE(curves().height(), px(180)) << "the charts stay readable";
   const int before = table.height();
   page_->resize(1100, 640);
   page_->waitUntilIdle();
   EXPECT_LT(table.height(), before);
-  EXPECT_GE(page_->curvesView().height(), px(180));
+  EXPECT_GE(curves().height(), px(180));
 }
 
 TEST_F(CompareForest, AMetricWithOneValueHasARowForEachVariant) {
   fillSingle();
   show();
-  const ForestFigure* values = forest(page_->curvesView());
+  const ForestFigure* values = forest(curves());
   ASSERT_NE(values, nullptr);
   ASSERT_EQ(values->chart().rows.size(), 3U);
   EXPECT_TRUE(values->chart().rows[0].isBaseline);
   EXPECT_NEAR(values->chart().rule.value_or(0), 82, 1e-9) << "the baseline's mean";
   EXPECT_EQ(values->chart().rows[0].seeds.size(), 3U);
   EXPECT_EQ(values->chart().rows[0].text.toStdString(), "82.0 \u00b1 5.0");
-  const ForestFigure* differences = forest(page_->differenceView());
+  const ForestFigure* differences = forest(difference());
   ASSERT_NE(differences, nullptr);
   ASSERT_EQ(differences->chart().rows.size(), 2U) << "the baseline has no difference";
   EXPECT_NEAR(differences->chart().rows[0].number.centre, 2, 1e-9);
@@ -94,17 +95,17 @@ TEST_F(CompareForest, FollowsTheChoiceOfSpreadOrderAndRows) {
   fillSingle();
   show();
   pick(QStringLiteral("Band"), QStringLiteral("standard deviation"));
-  EXPECT_NEAR(forest(page_->curvesView())->chart().rows[0].number.lower, 80, 1e-9);
-  page_->tableView().selectRow(1);
+  EXPECT_NEAR(forest(curves())->chart().rows[0].number.lower, 80, 1e-9);
+  only<QTableView>(*page_).selectRow(1);
   page_->waitUntilIdle();
-  ASSERT_EQ(forest(page_->curvesView())->chart().rows.size(), 1U);
-  EXPECT_EQ(forest(page_->curvesView())->chart().rows[0].name.toStdString(), "+ wide");
+  ASSERT_EQ(forest(curves())->chart().rows.size(), 1U);
+  EXPECT_EQ(forest(curves())->chart().rows[0].name.toStdString(), "+ wide");
 }
 
 TEST_F(CompareForest, AnIntervalOfTwoSeedsDoesNotSqueezeTheOthers) {
   fillSingle();
   show();
-  const ForestFigure* values = forest(page_->curvesView());
+  const ForestFigure* values = forest(curves());
   ASSERT_NE(values, nullptr);
   const ForestRow& narrow = values->chart().rows[2];
   EXPECT_LT(narrow.number.lower, values->range()[0]) << "72 \u00b1 25";
@@ -117,14 +118,14 @@ TEST_F(CompareForest, IsExportedWithEveryMeanAndEverySeed) {
   fillSingle();
   show();
   bringUp(*page_);
-  page_->curvesView().setFocus();
+  curves().setFocus();
   const auto figure = page_->figure();
   ASSERT_NE(figure, nullptr);
   EXPECT_EQ(figure->csv().count(QLatin1Char('\n')), 1 + 3 + 8);
   EXPECT_THAT(figure->csv().toStdString(), test::HasLine("+ wide,\"seed 1, run 5\",86.1,,\n"));
   EXPECT_FALSE(figure->image({540, 220}, 1).isNull());
   EXPECT_THAT(figure->describeAt({60, 100}).toStdString(), HasSubstr("seed "));
-  page_->differenceView().setFocus();
+  difference().setFocus();
   EXPECT_THAT(page_->figure()->csv().toStdString(), Not(test::HasLine("base,")));
   EXPECT_EQ(page_->viewState().at("picture"), "difference");
 }

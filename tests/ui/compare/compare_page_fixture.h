@@ -13,6 +13,7 @@
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/compare/compare_page.h"
+#include "ui/figures/figure_view.h"
 
 namespace vitrine::ui {
 
@@ -39,15 +40,21 @@ class ComparePageTest : public ::testing::Test {
     Q_EMIT box->activated(index);
     page_->waitUntilIdle();
   }
+  FigureView& curves() {
+    return *named<FigureView>(*page_, QStringLiteral("Curves of the variants"));
+  }
+  FigureView& difference() {
+    return *named<FigureView>(*page_, QStringLiteral("Paired difference to the baseline"));
+  }
   QStringList cells(int row) {
     QStringList out;
-    const QAbstractItemModel* model = page_->tableView().model();
+    const QAbstractItemModel* model = only<QTableView>(*page_).model();
     for (int i = 0; i < model->columnCount(); ++i) out << model->index(row, i).data().toString();
     return out;
   }
   QStringList variants() {
     QStringList out;
-    const QAbstractItemModel* model = page_->tableView().model();
+    const QAbstractItemModel* model = only<QTableView>(*page_).model();
     for (int i = 0; i < model->rowCount(); ++i) out << model->index(i, 0).data().toString();
     return out;
   }

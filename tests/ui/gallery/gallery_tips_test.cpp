@@ -1,5 +1,6 @@
 // Names that the Gallery has no room for are read in tool tips.
 #include "tests/ui/gallery/gallery_fixture.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/tool_tip.h"
 #include "ui/gallery/image_stage.h"
 #include "ui/gallery/steps_view.h"
@@ -38,9 +39,9 @@ TEST_F(GalleryTips, TheNameOfARunIsWholeNextToItsSteps) {
   click(*shown, 0);
   QTest::keyClick(&shown->sheet(), Qt::Key_3);
   shown->waitUntilIdle();
-  const QRect cell = shown->stepsView().placeOf(first_, 100);
+  const QRect cell = only<StepsView>(*shown).placeOf(first_, 100);
   ASSERT_FALSE(cell.isEmpty());
-  EXPECT_EQ(toolTipAt(shown->stepsView(), {20, cell.center().y()}), name);
+  EXPECT_EQ(toolTipAt(only<StepsView>(*shown), {20, cell.center().y()}), name);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <thread>
 
+#include "tests/ui/support/count_probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/monitor/monitor_page.h"
@@ -173,10 +174,10 @@ TEST(MonitorReading, ReadsARunThatHasEndedOnlyOnce) {
   page.resize(1000, 700);
   page.show();
   page.waitUntilIdle();
-  const std::int64_t before = page.cache().readings();
+  const std::int64_t before = CountProbe::readings(page.cache());
   page.waitUntilIdle();
   page.waitUntilIdle();
-  EXPECT_EQ(page.cache().readings(), before);
+  EXPECT_EQ(CountProbe::readings(page.cache()), before);
 }
 
 }  // namespace

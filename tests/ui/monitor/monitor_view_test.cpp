@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "tests/support/has_texts.h"
 #include "tests/ui/monitor/open_monitor.h"
+#include "tests/ui/support/count_probe.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/line_chart_probe.h"
 #include "tests/ui/support/soon.h"
@@ -36,10 +37,10 @@ TEST(MonitorGroups, ClosedGroupsAreNeitherReadNorMade) {
   OpenMonitor open;
   const std::size_t cards = open.page->cards().size();
   EXPECT_EQ(cards, 4U) << "the pinned ones";
-  const std::int64_t before = open.page->cache().readings();
+  const std::int64_t before = CountProbe::readings(open.page->cache());
   open.page->setGroupOpen(open.page->groups().front(), true);
   EXPECT_GT(open.page->cards().size(), cards);
-  EXPECT_TRUE(soon([&] { return open.page->cache().readings() > before; }) ||
+  EXPECT_TRUE(soon([&] { return CountProbe::readings(open.page->cache()) > before; }) ||
               !open.page->cards().back()->isOnScreen());
   open.page->setGroupOpen(open.page->groups().front(), false);
   EXPECT_EQ(open.page->cards().size(), cards);

@@ -24,11 +24,11 @@ TEST_F(Errors, ARunThatFailsIsOne) {
   for (const auto& [id, row] : studio.workbench.runs())
     if (row.state == store::RunState::Running) run = id;
   ASSERT_NE(run, 0) << "the sample has one that runs";
-  const QString before = window.bottomBar().sentence();
+  const QString before = only<BottomBar>(window).sentence();
   studio.writer.setState(run, store::RunState::Failed, "out of memory");
   studio.workbench.watcher().poll();
   EXPECT_TRUE(error().contains(QStringLiteral("out of memory"))) << error().toStdString();
-  EXPECT_EQ(window.bottomBar().sentence(), before);
+  EXPECT_EQ(only<BottomBar>(window).sentence(), before);
 }
 
 TEST_F(Errors, AFileThatIsNotThereIsOne) {
@@ -52,7 +52,7 @@ TEST_F(Errors, AnOrderThatCannotBeCarriedOutIsOne) {
 
 TEST_F(Errors, AreCopiedAndDismissedByCommands) {
   window.show();
-  CommandPalette& palette = window.commandPalette();
+  CommandPalette& palette = only<CommandPalette>(window);
   const auto said = [&](const char* title) {
     window.openPalette();
     palette.input().setText(QLatin1String(title));
@@ -72,19 +72,19 @@ TEST_F(Errors, AreCopiedAndDismissedByCommands) {
 TEST_F(Errors, WhatWasDoneIsNone) {
   studio.workbench.showMessage(QStringLiteral("Saved."));
   EXPECT_EQ(error(), QString());
-  EXPECT_EQ(window.bottomBar().sentence(), QStringLiteral("Saved."));
+  EXPECT_EQ(only<BottomBar>(window).sentence(), QStringLiteral("Saved."));
 }
 
 TEST_F(Errors, WhatWasDoneIsSaidForAWhileAndAnOfferStays) {
   BottomBar offering;
   bool isUndone = false;
-  for (BottomBar* bar : {&offering, &window.bottomBar()})
+  for (BottomBar* bar : {&offering, &only<BottomBar>(window)})
     bar->setMessageTime(std::chrono::milliseconds(1));
   offering.showMessage(QStringLiteral("Saved."));
   offering.offer(QStringLiteral("Deleted."), QStringLiteral("Undo"), [&] { isUndone = true; });
   studio.workbench.showError(QStringLiteral("The disk is full."));
   studio.workbench.showMessage(QStringLiteral("Saved."));
-  EXPECT_TRUE(soon([this] { return window.bottomBar().sentence().isEmpty(); }));
+  EXPECT_TRUE(soon([this] { return only<BottomBar>(window).sentence().isEmpty(); }));
   EXPECT_EQ(error(), QStringLiteral("The disk is full."));
   EXPECT_EQ(offering.sentence(), QStringLiteral("Deleted."));
   offering.act();

@@ -9,6 +9,7 @@
 
 #include "core/files/safetensors.h"
 #include "tests/support/has_texts.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
@@ -32,7 +33,7 @@ class DroppedFiles : public ::testing::Test {
   /// What the window says: an error, or what was done.
   [[nodiscard]] std::string sentence() {
     const QString error = window_.errors().sentence();
-    return (error.isEmpty() ? window_.bottomBar().sentence() : error).toStdString();
+    return (error.isEmpty() ? only<BottomBar>(window_).sentence() : error).toStdString();
   }
 
   SampleStudio studio_;
@@ -52,7 +53,7 @@ TEST_F(DroppedFiles, OnATextAreOpenedAndNotWrittenIntoIt) {
     ASSERT_TRUE(window_.showPage(QString::fromUtf8(id)));
     window_.waitUntilIdle();
     auto* editor = window_.currentPage()->findChild<SqlEditor*>();
-    QLineEdit& filter = window_.runsPanel().filter();
+    QLineEdit& filter = only<RunsPanel>(window_).filter();
     const auto text = [&] { return editor != nullptr ? editor->toPlainText() : filter.text(); };
     const QString before = text();
     dropFile(file, editor != nullptr ? *editor->viewport() : static_cast<QWidget&>(filter));
@@ -155,10 +156,12 @@ TEST_F(DroppedFiles, AnImportWaitsForTheOneBefore) {
 
 TEST_F(DroppedFiles, AnImportCanBeCancelled) {
   becomeProgram(studio_, "exec sleep 60");
+  QSignalSpy importing(&window_.files(), &FileController::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
-  EXPECT_TRUE(window_.files().isImporting());
+  ASSERT_EQ(importing.count(), 1);
   window_.files().cancelImport();
-  ASSERT_TRUE(soon([&] { return !window_.files().isImporting(); }));
+  ASSERT_TRUE(soon([&] { return importing.count() == 2; }));
+  EXPECT_EQ(importing[1].front().toString().toStdString(), "");
   EXPECT_NE(sentence().find("cancelled"), std::string::npos) << sentence();
 }
 

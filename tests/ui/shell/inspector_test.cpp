@@ -252,7 +252,7 @@ TEST(Inspector, ShowsWhatDiffersFromTheBaselineThatTheMenuMarks) {
              label->text().startsWith(QLatin1String("This run is the baseline"));
     });
   };
-  QAction& mark = window.runsPanel().marks().baseline();
+  QAction& mark = only<RunsPanel>(window).marks().baseline();
   EXPECT_FALSE(isBaseline()) << "the first run of the experiment is another one";
   mark.trigger();
   studio.workbench.watcher().poll();

@@ -66,7 +66,7 @@ TEST_F(TabKey, LeadsThroughTheWindowAsItIsRead) {
             "first tool of the page");
   comesNext(named<QToolButton>(window, "Runs as a table"), "table");
   comesNext(named<QLineEdit>(window, "Filter runs"), "filter");
-  comesNext(&window.runsPanel().view(), "list of runs");
+  comesNext(&only<RunsPanel>(window).view(), "list of runs");
   comesNext(window.findChild<QTabBar*>(), "tabs");
   comesNext(named<QLineEdit>(window, "Search plots"), "search");
   const auto* monitor = qobject_cast<const MonitorPage*>(window.currentPage());
@@ -78,10 +78,10 @@ TEST_F(TabKey, LeadsThroughTheWindowAsItIsRead) {
 }
 
 TEST_F(TabKey, LeadsBackTheSameWay) {
-  window.runsPanel().view().setFocus();
+  only<RunsPanel>(window).view().setFocus();
   for (int i = 0; i < 3; ++i) press();
   for (int i = 0; i < 3; ++i) press(Qt::Key_Backtab);
-  EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
+  EXPECT_EQ(QApplication::focusWidget(), &only<RunsPanel>(window).view());
 }
 
 TEST_F(TabKey, LeadsOnFromAPartThatWasHiddenOrDisabled) {
@@ -90,11 +90,11 @@ TEST_F(TabKey, LeadsOnFromAPartThatWasHiddenOrDisabled) {
   filter->setEnabled(false);
   EXPECT_EQ(QApplication::focusWidget(), named<QToolButton>(window, "Saved filters"));
   QApplication::focusWidget()->hide();
-  EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
+  EXPECT_EQ(QApplication::focusWidget(), &only<RunsPanel>(window).view());
 }
 
 TEST_F(TabKey, DrawsAFrameAroundAListUntilTheFocusLeavesIt) {
-  QTreeView& list = window.runsPanel().view();
+  QTreeView& list = only<RunsPanel>(window).view();
   const auto ring = [&list] { return list.findChild<FocusRing*>(); };
   list.setFocus(Qt::MouseFocusReason);
   EXPECT_EQ(ring(), nullptr);
@@ -135,7 +135,7 @@ TEST_F(TabKey, IsSeenAtAPictureThatTakesIt) {
 }
 
 TEST_F(TabKey, IsNotTakenByAPlotThatAppearsBelowAMouseAtRest) {
-  QTreeView& list = window.runsPanel().view();
+  QTreeView& list = only<RunsPanel>(window).view();
   list.setFocus();
   auto* monitor = qobject_cast<MonitorPage*>(window.currentPage());
   CurvePlot& plot = monitor->cards().front()->plot();

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/studio_window.h"
 #include "ui/shell/key_dialog.h"
@@ -230,14 +231,14 @@ TEST_F(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
     const QString text = key.toString(QKeySequence::NativeText);
     window.showPage(page.id == QLatin1String("sql") ? QStringLiteral("monitor")
                                                     : QStringLiteral("sql"));
-    window.runsPanel().view().setFocus();
+    only<RunsPanel>(window).view().setFocus();
     QTest::keyClick(&window, key[0].key(), key[0].keyboardModifiers());
     EXPECT_TRUE(window.windowTitle().startsWith(page.title))
         << text.toStdString() << ": " << window.windowTitle().toStdString();
     EXPECT_EQ(tabs->tabToolTip(place), QStringLiteral("%1 (%2)").arg(page.title, text));
     EXPECT_FALSE(entry->action->associatedObjects().isEmpty());
     window.openPalette();
-    CommandPalette& palette = window.commandPalette();
+    CommandPalette& palette = only<CommandPalette>(window);
     QTest::keyClicks(&palette.input(), page.title);
     QStringList hints;
     for (int row = 0; row < palette.list().count(); ++row)
@@ -251,7 +252,7 @@ TEST_F(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
 TEST_F(Keys, OfAPageGiveItTheFocusAndTheProgramDoesNot) {
   window.showPage(QStringLiteral("gallery"));
   bringUp(window);
-  QLineEdit& filter = window.runsPanel().filter();
+  QLineEdit& filter = only<RunsPanel>(window).filter();
   filter.setFocus();
   window.showPage(QStringLiteral("monitor"));
   EXPECT_TRUE(filter.hasFocus());
@@ -267,7 +268,7 @@ TEST_F(Keys, OfAPageGiveItTheFocusAndTheProgramDoesNot) {
 
 TEST_F(Keys, OfTheSqlPageLeadToTheStatement) {
   bringUp(window);
-  QLineEdit& filter = window.runsPanel().filter();
+  QLineEdit& filter = only<RunsPanel>(window).filter();
   filter.setFocus();
   QTest::keyClick(&filter, Qt::Key_4, Qt::AltModifier);
   EXPECT_NE(qobject_cast<SqlEditor*>(QApplication::focusWidget()), nullptr);
@@ -276,8 +277,8 @@ TEST_F(Keys, OfTheSqlPageLeadToTheStatement) {
 TEST_F(Keys, OfThePluginsPageLeadToTheListAndInADiffToItsFirstConfiguration) {
   bringUp(window);
   const auto nameAfterKey = [this] {
-    window.runsPanel().filter().setFocus();
-    QTest::keyClick(&window.runsPanel().filter(), Qt::Key_5, Qt::AltModifier);
+    only<RunsPanel>(window).filter().setFocus();
+    QTest::keyClick(&only<RunsPanel>(window).filter(), Qt::Key_5, Qt::AltModifier);
     return QApplication::focusWidget()->accessibleName().toStdString();
   };
   QTest::keyClick(&window, Qt::Key_3, Qt::ControlModifier);
@@ -319,7 +320,7 @@ TEST_F(Keys, DeleteStandsInTheRunMenuAndActsInTheListAlone) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->shortcut(), QKeySequence(Qt::Key_Delete));
   EXPECT_EQ(found->shortcutContext(), Qt::WidgetShortcut);
-  EXPECT_TRUE(window.runsPanel().view().actions().contains(const_cast<QAction*>(found)));
+  EXPECT_TRUE(only<RunsPanel>(window).view().actions().contains(const_cast<QAction*>(found)));
 }
 
 TEST_F(Keys, AllDefaultsGiveEveryActionItsKeysBack) {

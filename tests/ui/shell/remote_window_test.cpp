@@ -194,7 +194,7 @@ TEST_F(LinkedWindow, SaysWhyThereIsNoLinkAndTakesItUpAgain) {
 }
 
 TEST_F(LinkedWindow, ALostLinkIsTriedByACommandToo) {
-  CommandPalette& palette = remote.window->commandPalette();
+  CommandPalette& palette = only<CommandPalette>(*remote.window);
   const QString tryNow = QStringLiteral("Try the link now");
   const auto said = [&] {
     remote.window->openPalette();
@@ -379,8 +379,9 @@ TEST_F(LinkedWindow, DemoAndTourAreAskedOfTheMachineThatHasTheQueue) {
   ASSERT_NE(start, nullptr);
   const QString noLink = QStringLiteral("no link to lab");
   start->demo().click();
-  EXPECT_TRUE(soon([&] { return start->demoState().contains(noLink); }))
-      << start->demoState().toStdString();
+  EXPECT_TRUE(soon([&] {
+    return named<QLabel>(*start, "State of the demo")->text().contains(noLink);
+  })) << named<QLabel>(*start, "State of the demo")->text().toStdString();
   start->tour().button().click();
   EXPECT_TRUE(soon([&] { return start->tour().state().contains(noLink); }))
       << start->tour().state().toStdString();

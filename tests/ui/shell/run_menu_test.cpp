@@ -14,6 +14,7 @@
 #include <QUrl>
 #include <algorithm>
 
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/runs/tags_dialog.h"
@@ -32,7 +33,7 @@ struct RunMenu : ::testing::Test {
     window.showPage(QStringLiteral("monitor"));
     window.waitUntilIdle();
     ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
-    window.runsPanel().view().setFocus();
+    only<RunsPanel>(window).view().setFocus();
   }
   void select(std::int64_t run) { studio.workbench.selection().setRuns({run}, run); }
   std::int64_t runIn(store::RunState state) const {
@@ -93,7 +94,7 @@ TEST_F(RunMenu, RenamesARun) {
   choose(QStringLiteral("Rename run"));
   auto* line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
   ASSERT_NE(line, nullptr);
-  ASSERT_TRUE(window.runsPanel().view().isAncestorOf(line));
+  ASSERT_TRUE(only<RunsPanel>(window).view().isAncestorOf(line));
   line->selectAll();
   QTest::keyClicks(line, "my best");
   QTest::keyClick(line, Qt::Key_Return);
@@ -104,12 +105,12 @@ TEST_F(RunMenu, APaletteCommandRenamesARun) {
   const std::int64_t run = studio.runs[1];
   select(run);
   window.openPalette();
-  CommandPalette& palette = window.commandPalette();
+  CommandPalette& palette = only<CommandPalette>(window);
   QTest::keyClicks(&palette.input(), "rename run");
   ASSERT_GT(palette.list().count(), 0);
   EXPECT_EQ(palette.list().item(0)->text(), QStringLiteral("Rename run"));
   QTest::keyClick(&palette.input(), Qt::Key_Return);
-  auto* line = window.runsPanel().view().viewport()->findChild<QLineEdit*>();
+  auto* line = only<RunsPanel>(window).view().viewport()->findChild<QLineEdit*>();
   ASSERT_NE(line, nullptr);
   line->selectAll();
   QTest::keyClicks(line, "from the palette");
@@ -119,7 +120,7 @@ TEST_F(RunMenu, APaletteCommandRenamesARun) {
 
 TEST_F(RunMenu, RenamesTheOutlinedRunWhereNoneIsSelected) {
   const std::int64_t run = studio.runs[1];
-  QTreeView& list = window.runsPanel().view();
+  QTreeView& list = only<RunsPanel>(window).view();
   select(run);
   studio.workbench.selection().setRuns({}, 0);
   ASSERT_EQ(list.currentIndex().data(RunsModel::IdRole).toLongLong(), run);
@@ -129,7 +130,7 @@ TEST_F(RunMenu, RenamesTheOutlinedRunWhereNoneIsSelected) {
   QTest::keyClick(list.viewport()->findChild<QLineEdit*>(), Qt::Key_Escape);
   ASSERT_TRUE(soon([&] { return !isOpen(); }));
   window.openPalette();
-  CommandPalette& palette = window.commandPalette();
+  CommandPalette& palette = only<CommandPalette>(window);
   QTest::keyClicks(&palette.input(), "rename run");
   QTest::keyClick(&palette.input(), Qt::Key_Return);
   EXPECT_TRUE(isOpen());
@@ -185,7 +186,7 @@ TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
   studio.workbench.queue().waitUntilIdle();
   ASSERT_TRUE(soon([&] { return studio.workbench.run(run) == nullptr; }));
   ASSERT_TRUE(
-      soon([&] { return window.bottomBar().sentence().contains(QStringLiteral("trash")); }));
+      soon([&] { return only<BottomBar>(window).sentence().contains(QStringLiteral("trash")); }));
   const QList<QAbstractButton*> buttons = window.findChildren<QAbstractButton*>();
   const auto undo = std::find_if(buttons.begin(), buttons.end(), [](const QAbstractButton* each) {
     return each->isVisible() && isButton(*each, QStringLiteral("Undo"));
@@ -193,8 +194,8 @@ TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
   ASSERT_NE(undo, buttons.end());
   EXPECT_EQ((*undo)->toolTip(), QStringLiteral("Undo (F6)")) << "its key is shown";
   bringUp(window);
-  window.runsPanel().view().setFocus();
-  QTest::keyClick(&window.runsPanel().view(), Qt::Key_F6);
+  only<RunsPanel>(window).view().setFocus();
+  QTest::keyClick(&only<RunsPanel>(window).view(), Qt::Key_F6);
   EXPECT_FALSE((*undo)->isVisible()) << "it is done once";
   studio.workbench.queue().waitUntilIdle();
   EXPECT_TRUE(soon([&] { return studio.workbench.run(run) != nullptr; }));
@@ -207,7 +208,7 @@ TEST_F(RunMenu, SelectsTheExperimentOfARunAsFarAsTheFilterShowsIt) {
   EXPECT_EQ(studio.workbench.selection().runs(), std::vector<std::int64_t>(begin + 6, begin + 12));
   EXPECT_EQ(studio.workbench.selection().current(), studio.runs[7]);
   select(studio.runs[7]);
-  window.runsPanel().filter().setText(QStringLiteral("state=done"));
+  only<RunsPanel>(window).filter().setText(QStringLiteral("state=done"));
   choose(QStringLiteral("Select all runs of the experiment"));
   EXPECT_EQ(studio.workbench.selection().runs(), std::vector<std::int64_t>(begin + 6, begin + 8));
 }
@@ -228,12 +229,12 @@ TEST_F(RunMenu, OpensTheFolderOfARun) {
   choose(QStringLiteral("Open folder of the run"));
   QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
   EXPECT_EQ(opened.count(), 1);
-  EXPECT_TRUE(window.bottomBar().sentence().contains(QStringLiteral("has no files yet")));
+  EXPECT_TRUE(only<BottomBar>(window).sentence().contains(QStringLiteral("has no files yet")));
 }
 
 TEST_F(RunMenu, TabGoesFromTheListOverTheTabsIntoThePage) {
   select(studio.runs[0]);
-  QTest::keyClick(&window.runsPanel().view(), Qt::Key_Tab);
+  QTest::keyClick(&only<RunsPanel>(window).view(), Qt::Key_Tab);
   EXPECT_NE(qobject_cast<QTabBar*>(QApplication::focusWidget()), nullptr);
   QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
   ASSERT_NE(QApplication::focusWidget(), nullptr);
@@ -241,13 +242,13 @@ TEST_F(RunMenu, TabGoesFromTheListOverTheTabsIntoThePage) {
       << QApplication::focusWidget()->metaObject()->className();
   QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab);
   QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab);
-  EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
+  EXPECT_EQ(QApplication::focusWidget(), &only<RunsPanel>(window).view());
 }
 
 TEST_F(RunMenu, APageThatTheProgramShowsHasTheFocusUnlessTheListHasIt) {
   select(studio.runs[0]);
   studio.workbench.showPage(QStringLiteral("monitor"));
-  EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
+  EXPECT_EQ(QApplication::focusWidget(), &only<RunsPanel>(window).view());
   studio.workbench.showPage(QStringLiteral("start"));
   window.currentPage()->setFocus();
   studio.workbench.showPage(QStringLiteral("monitor"));

@@ -23,7 +23,7 @@ class RunTableWindow : public ::testing::Test {
     window.showPage(QStringLiteral("monitor"));
     window.waitUntilIdle();
   }
-  bool isTable() { return window.runsPanel().table().isShown(); }
+  bool isTable() { return only<RunsPanel>(window).table().isShown(); }
   QDockWidget& dock() { return *window.findChild<QDockWidget*>(QStringLiteral("runsDock")); }
   void press(Qt::Key key, Qt::KeyboardModifiers keys = Qt::NoModifier) {
     QTest::keyClick(window.focusWidget(), key, keys);
@@ -35,22 +35,22 @@ class RunTableWindow : public ::testing::Test {
 
 TEST_F(RunTableWindow, ItsKeyShowsItInPlaceOfThePagesAndTheSameKeyTheListAgain) {
   const int before = dock().width();
-  window.runsPanel().view().setFocus();
+  only<RunsPanel>(window).view().setFocus();
   press(Qt::Key_T, Qt::ControlModifier);
   EXPECT_TRUE(isTable());
-  EXPECT_TRUE(window.runsPanel().isVisible());
+  EXPECT_TRUE(only<RunsPanel>(window).isVisible());
   EXPECT_FALSE(dock().isVisible());
   EXPECT_EQ(window.currentPage(), nullptr);
-  EXPECT_GT(window.runsPanel().width(), 800);
+  EXPECT_GT(only<RunsPanel>(window).width(), 800);
   EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("Runs")));
-  EXPECT_TRUE(window.runsPanel().view().hasFocus());
+  EXPECT_TRUE(only<RunsPanel>(window).view().hasFocus());
   press(Qt::Key_T, Qt::ControlModifier);
   EXPECT_FALSE(isTable());
   EXPECT_TRUE(dock().isVisible());
-  EXPECT_TRUE(dock().isAncestorOf(&window.runsPanel()));
+  EXPECT_TRUE(dock().isAncestorOf(&only<RunsPanel>(window)));
   ASSERT_NE(window.currentPage(), nullptr);
   EXPECT_TRUE(window.currentPage()->isVisible());
-  EXPECT_TRUE(window.runsPanel().view().hasFocus());
+  EXPECT_TRUE(only<RunsPanel>(window).view().hasFocus());
   EXPECT_TRUE(window.inspectorDock().isVisible());
   EXPECT_EQ(dock().width(), before);
 }
@@ -59,9 +59,9 @@ TEST_F(RunTableWindow, TheMenuColoursRunsByVariantOnEveryPage) {
   auto* colours = saying<QAction>(window, "Colour runs by variant");
   ASSERT_TRUE(colours->isCheckable());
   colours->trigger();
-  EXPECT_TRUE(window.runsPanel().colours().isOn());
+  EXPECT_TRUE(only<RunsPanel>(window).colours().isOn());
   EXPECT_TRUE(isSeriesShared());
-  window.runsPanel().colours().setOn(false);  // from the menu of a run
+  only<RunsPanel>(window).colours().setOn(false);  // from the menu of a run
   EXPECT_FALSE(colours->isChecked());
   EXPECT_FALSE(isSeriesShared());
 }
@@ -77,7 +77,7 @@ TEST_F(RunTableWindow, EscapeAPageAndTheButtonLeaveIt) {
   EXPECT_FALSE(isTable());
   EXPECT_NE(window.currentPage(), nullptr);
   QTest::mouseClick(open, Qt::LeftButton);
-  ui::press(window.runsPanel(), "Close table");
+  ui::press(only<RunsPanel>(window), "Close table");
   EXPECT_FALSE(isTable());
 }
 
@@ -100,9 +100,9 @@ TEST_F(RunTableWindow, FindAndRenameStayInIt) {
   window.showRunTable(true);
   press(Qt::Key_F, Qt::ControlModifier);
   EXPECT_TRUE(isTable());
-  EXPECT_TRUE(window.runsPanel().filter().hasFocus());
+  EXPECT_TRUE(only<RunsPanel>(window).filter().hasFocus());
   EXPECT_FALSE(dock().isVisible());
-  window.runsPanel().view().setFocus();
+  only<RunsPanel>(window).view().setFocus();
   press(Qt::Key_F2);
   auto* line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
   ASSERT_NE(line, nullptr);

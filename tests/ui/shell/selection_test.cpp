@@ -2,6 +2,7 @@
 #include <QLineEdit>
 #include <QTest>
 
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/monitor/curve_plot.h"
 #include "ui/shell/main_window.h"
@@ -28,16 +29,16 @@ class RunSelection : public ::testing::Test {
   }
   /// Clicks the row of a run in the list.
   void click(std::int64_t run, Qt::KeyboardModifiers keys = Qt::NoModifier) {
-    QTreeView& view = window.runsPanel().view();
+    QTreeView& view = only<RunsPanel>(window).view();
     const auto* shown = qobject_cast<QAbstractProxyModel*>(view.model());
-    const QModelIndex at = shown->mapFromSource(window.runsPanel().model().indexOf(run));
+    const QModelIndex at = shown->mapFromSource(only<RunsPanel>(window).model().indexOf(run));
     view.scrollTo(at);
     QTest::mouseClick(view.viewport(), Qt::LeftButton, keys, view.visualRect(at).center());
   }
 
   void selectOnly(std::int64_t run) {
     click(run);
-    QTest::keyClick(&window.runsPanel().view(), Qt::Key_Return);
+    QTest::keyClick(&only<RunsPanel>(window).view(), Qt::Key_Return);
   }
   /// The most curves that a plot of Monitor in sight has.
   std::size_t curves() {
@@ -160,7 +161,7 @@ TEST_F(RunSelection, RenameOpensALineInTheList) {
   ASSERT_NE(rename, nullptr);
   EXPECT_EQ(rename->shortcut(), QKeySequence(Qt::Key_F2));
   rename->trigger();
-  auto* line = window.runsPanel().view().viewport()->findChild<QLineEdit*>();
+  auto* line = only<RunsPanel>(window).view().viewport()->findChild<QLineEdit*>();
   ASSERT_NE(line, nullptr);
   line->selectAll();
   QTest::keyClicks(line, QStringLiteral("of the window"));

@@ -24,6 +24,7 @@
 
 #include "core/base/text.h"
 #include "tests/ui/support/describing.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/studio_window.h"
@@ -69,13 +70,13 @@ TEST(MainWindow, GermanAndTurkishNumbersAreReadAndWrittenRight) {
     }
     // Turkish has two letters i: what is looked for without regard to case is still found.
     window.openPalette();
-    QTest::keyClicks(&window.commandPalette().input(), "MONITOR");
-    ASSERT_GT(window.commandPalette().list().count(), 0) << locale.name().toStdString();
-    EXPECT_EQ(window.commandPalette().list().item(0)->text().toStdString(), "Monitor");
-    window.commandPalette().reject();
-    window.runsPanel().filter().setText(QStringLiteral("STATE=interrupted"));
-    EXPECT_TRUE(window.runsPanel().summary().startsWith(QStringLiteral("1 of 12 runs")))
-        << window.runsPanel().summary().toStdString();
+    QTest::keyClicks(&only<CommandPalette>(window).input(), "MONITOR");
+    ASSERT_GT(only<CommandPalette>(window).list().count(), 0) << locale.name().toStdString();
+    EXPECT_EQ(only<CommandPalette>(window).list().item(0)->text().toStdString(), "Monitor");
+    only<CommandPalette>(window).reject();
+    only<RunsPanel>(window).filter().setText(QStringLiteral("STATE=interrupted"));
+    EXPECT_TRUE(only<RunsPanel>(window).summary().startsWith(QStringLiteral("1 of 12 runs")))
+        << only<RunsPanel>(window).summary().toStdString();
   }
   QLocale::setDefault(QLocale::c());
 }
@@ -122,7 +123,7 @@ TEST(MainWindow, AHundredRunsShowInHalfASecond) {
   QCoreApplication::processEvents();
   // The limit is 0.5 s; ten times that guards against hanging on a busy machine.
   EXPECT_LT(clock.elapsed(), 5000);
-  EXPECT_EQ(window.runsPanel().model().runCount(), 100);
+  EXPECT_EQ(only<RunsPanel>(window).model().runCount(), 100);
   EXPECT_NE(window.currentPage(), nullptr);
   int made = 0;
   for (const QWidget* widget : window.findChildren<QWidget*>())
@@ -256,7 +257,7 @@ TEST_F(StudioWindow, TheTabKeyGoesFromTheTabsIntoTheirPage) {
 TEST_F(StudioWindow, ThePaletteFindsActionsPagesAndRuns) {
   window.show();
   window.openPalette();
-  CommandPalette& palette = window.commandPalette();
+  CommandPalette& palette = only<CommandPalette>(window);
   QTest::keyClicks(&palette.input(), "monitor");
   ASSERT_GT(palette.list().count(), 0);
   EXPECT_EQ(palette.list().item(0)->text().toStdString(), "Monitor");
@@ -272,7 +273,7 @@ TEST_F(StudioWindow, ThePaletteWritesAReportFromAnyPage) {
   window.show();
   ASSERT_TRUE(window.showPage(QStringLiteral("monitor")));
   window.openPalette();
-  CommandPalette& palette = window.commandPalette();
+  CommandPalette& palette = only<CommandPalette>(window);
   QTest::keyClicks(&palette.input(), "report");
   ASSERT_EQ(palette.list().item(0)->text().toStdString(), "Report\u2026");
   QTest::keyClick(&palette.input(), Qt::Key_Return);
@@ -285,7 +286,7 @@ TEST_F(StudioWindow, ThePaletteWritesAReportFromAnyPage) {
 TEST_F(StudioWindow, ThePaletteSaysThatNothingMatches) {
   window.show();
   window.openPalette();
-  CommandPalette& palette = window.commandPalette();
+  CommandPalette& palette = only<CommandPalette>(window);
   QTest::keyClicks(&palette.input(), "qqqzzz");
   ASSERT_EQ(palette.list().count(), 1);
   EXPECT_TRUE(palette.list().item(0)->text().contains(QStringLiteral("qqqzzz")));
@@ -296,10 +297,10 @@ TEST_F(StudioWindow, ThePaletteSaysThatNothingMatches) {
 TEST_F(StudioWindow, AMessageCanBeCopied) {
   window.show();
   studio.workbench.showMessage(QStringLiteral("patch size 5 does not divide image size 28"));
-  EXPECT_EQ(window.bottomBar().sentence().toStdString(),
+  EXPECT_EQ(only<BottomBar>(window).sentence().toStdString(),
             "patch size 5 does not divide image size 28");
   int shown = 0;
-  for (QToolButton* button : window.bottomBar().findChildren<QToolButton*>()) {
+  for (QToolButton* button : only<BottomBar>(window).findChildren<QToolButton*>()) {
     if (!button->isVisible()) continue;  // nothing is offered beside this message
     button->click();
     ++shown;
@@ -397,7 +398,7 @@ TEST(MainWindow, MakesANewExperimentFromARunOfTheList) {
   window.show();
   studio.workbench.selection().setRuns({studio.runs[1]}, studio.runs[1]);
   QMenu menu;
-  window.runsPanel().fillMenu(menu);
+  only<RunsPanel>(window).fillMenu(menu);
   for (QAction* action : menu.actions()) {
     if (action->text().remove(QLatin1Char('&')) == QLatin1String("New from this run"))
       action->trigger();
@@ -416,7 +417,7 @@ TEST(Workbench, DeletingARunTellsEverybody) {
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
   studio.workbench.deleteRuns({studio.runs[0]});
   studio.workbench.queue().waitUntilIdle();
-  EXPECT_EQ(window.runsPanel().model().runCount(), 11);
+  EXPECT_EQ(only<RunsPanel>(window).model().runCount(), 11);
   EXPECT_EQ(studio.workbench.selection().runs(), std::vector<std::int64_t>{studio.runs[1]});
   EXPECT_EQ(studio.workbench.selection().current(), studio.runs[1]);
 }

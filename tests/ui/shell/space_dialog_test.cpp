@@ -144,7 +144,8 @@ TEST_F(DiskSpace, DeletesTheCheckpointsOfARunButTheBestAfterAQuestion) {
   EXPECT_TRUE(std::filesystem::exists(files / folder / "step-50"));
   EXPECT_TRUE(soon([&] { return !std::filesystem::exists(files / folder / "step-100"); }));
   EXPECT_TRUE(soon([&] {
-    return window_.bottomBar().sentence().contains(QStringLiteral("Deleted 1 checkpoint, 1.5 MB"));
+    return only<BottomBar>(window_).sentence().contains(
+        QStringLiteral("Deleted 1 checkpoint, 1.5 MB"));
   })) << window_.errors().sentence().toStdString();
   EXPECT_FALSE(studio_.writer.points(run, "train/loss").empty());
 }

@@ -109,8 +109,8 @@ TEST_F(Storing, TheButtonsOfTheBarAreCommandsWhileItOffersThem) {
   const QString tryNow = QStringLiteral("Try to store now");
   const auto said = [&window](const QString& title) {
     window.openPalette();
-    window.commandPalette().input().setText(title);
-    return window.commandPalette().list().item(0)->data(Qt::AccessibleTextRole).toString();
+    only<CommandPalette>(window).input().setText(title);
+    return only<CommandPalette>(window).list().item(0)->data(Qt::AccessibleTextRole).toString();
   };
   EXPECT_EQ(said(tryNow), tryNow + QStringLiteral(", not now: all text is stored"));
   EXPECT_TRUE(said(QStringLiteral("Open the database again")).contains(QStringLiteral("not now")));
@@ -121,13 +121,13 @@ TEST_F(Storing, TheButtonsOfTheBarAreCommandsWhileItOffersThem) {
   studio_.workbench.edits().tryNow();
   EXPECT_FALSE(said(tryNow).contains(QStringLiteral("not now")));
   gate.reset();
-  QTest::keyClick(&window.commandPalette().input(), Qt::Key_Return);
+  QTest::keyClick(&only<CommandPalette>(window).input(), Qt::Key_Return);
   EXPECT_EQ(studio_.writer.note(run), "a note");
   EXPECT_TRUE(said(tryNow).contains(QStringLiteral("not now")));
   deleteLog();
   studio_.workbench.watcher().poll();
   EXPECT_FALSE(said(QStringLiteral("Open the database again")).contains(QStringLiteral("not now")));
-  window.commandPalette().reject();
+  only<CommandPalette>(window).reject();
 }
 
 TEST_F(Storing, ADeletedLogIsNoticedAndWhatIsTypedIsKeptForTheNextWindow) {
@@ -171,18 +171,19 @@ TEST_F(Storing, ADeletedRunIsNamedAndCanBeTakenBack) {
   studio_.workbench.deleteRuns({run});
   studio_.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
-  EXPECT_EQ(window.runsPanel().model().runCount(), 11);
-  const QString said = window.bottomBar().sentence();
+  EXPECT_EQ(only<RunsPanel>(window).model().runCount(), 11);
+  const QString said = only<BottomBar>(window).sentence();
   EXPECT_TRUE(said.contains(QStringLiteral("Moved run %1, %2 to the trash").arg(run).arg(name)))
       << said.toStdString();
-  auto* undo = button<QToolButton>(window.bottomBar(), "Undo");
+  auto* undo = button<QToolButton>(only<BottomBar>(window), "Undo");
   ASSERT_NE(undo, nullptr);
   undo->click();
   studio_.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
-  EXPECT_EQ(window.runsPanel().model().runCount(), 12);
+  EXPECT_EQ(only<RunsPanel>(window).model().runCount(), 12);
   EXPECT_EQ(studio_.workbench.selection().current(), run);
-  EXPECT_TRUE(window.bottomBar().sentence().contains(QStringLiteral("Restored run %1").arg(run)));
+  EXPECT_TRUE(
+      only<BottomBar>(window).sentence().contains(QStringLiteral("Restored run %1").arg(run)));
   EXPECT_TRUE(undo->isHidden());
 }
 

@@ -42,6 +42,7 @@ class SqlConsole : public ::testing::Test {
     page_.runRequested();
     page_.waitUntilIdle();
   }
+  SqlChartChoice chart() { return sqlChartFromJson(page_.viewState()["chart"]); }
   QTreeWidgetItem* schemaItem(const QString& name) {
     const auto found = page_.side()
                            .tree(SqlSide::Shelf::Schema)
@@ -89,8 +90,9 @@ TEST_F(SqlConsole, MarksTheMistakeWhereItStands) {
   page_.editor().setTextCursor(cursor);
   page_.runRequested();
   page_.waitUntilIdle();
-  ASSERT_TRUE(page_.editor().mistake().has_value());
-  EXPECT_EQ(page_.editor().textOf(*page_.editor().mistake()).toStdString(), "nope");
+  const auto marks = page_.editor().extraSelections();
+  ASSERT_FALSE(marks.isEmpty());
+  EXPECT_EQ(marks.back().cursor.selectedText().toStdString(), "nope");
   EXPECT_TRUE(page_.error().contains(QStringLiteral("line 2, column 3")))
       << page_.error().toStdString();
 }
@@ -270,17 +272,17 @@ TEST_F(SqlConsole, LongCellsWrapAndShortRowsStayLow) {
 TEST_F(SqlConsole, AnotherResultIsDrawnByRunAgain) {
   ask(QStringLiteral("SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, 3"));
   page_.showChart(true);
-  EXPECT_EQ(page_.chartChoice().group.toStdString(), "");
+  EXPECT_EQ(chart().group.toStdString(), "");
   ask(
       QStringLiteral("SELECT run_id AS run, step, value, value AS b FROM metrics WHERE "
                      "name = 'train/loss'"));
-  EXPECT_EQ(page_.chartChoice().group.toStdString(), "run");
-  SqlChartChoice own = page_.chartChoice();
+  EXPECT_EQ(chart().group.toStdString(), "run");
+  SqlChartChoice own = chart();
   own.group.clear();
   page_.setChartChoice(own);
   page_.runRequested();
   page_.waitUntilIdle();
-  EXPECT_EQ(page_.chartChoice().group.toStdString(), "") << "what was chosen stays";
+  EXPECT_EQ(chart().group.toStdString(), "") << "what was chosen stays";
 }
 
 TEST_F(SqlConsole, KeepsWhatWasAskedAndOpensItAgain) {
@@ -316,8 +318,8 @@ TEST_F(SqlConsole, DrawsTheResultAsAChartWithARecipe) {
       QStringLiteral("SELECT run_id, step, value FROM metrics WHERE run_id IN :runs "
                      "AND name = 'train/loss'"));
   saying<QToolButton>(page_, "Chart")->click();
-  ASSERT_TRUE(page_.isChartShown());
-  EXPECT_EQ(page_.chartChoice().group.toStdString(), "run_id");
+  ASSERT_EQ(page_.viewState()["show"], "chart");
+  EXPECT_EQ(chart().group.toStdString(), "run_id");
   const auto figure = page_.figure();
   ASSERT_NE(figure, nullptr);
   EXPECT_TRUE(figure->csv().contains(QStringLiteral("run 1")))
@@ -326,7 +328,7 @@ TEST_F(SqlConsole, DrawsTheResultAsAChartWithARecipe) {
   SqlPage other(studio_.workbench);
   other.setViewState(state);
   other.waitUntilIdle();
-  EXPECT_TRUE(other.isChartShown());
+  EXPECT_EQ(other.viewState()["show"], "chart");
   EXPECT_EQ(other.viewState(), state);
   other.setViewState(Json{{"statement", 3}, {"chart", "x"}, {"more", {}}});
 }

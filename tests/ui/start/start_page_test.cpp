@@ -8,6 +8,8 @@
 
 #include "core/config/papers/claims.h"
 #include "core/config/papers/tour.h"
+#include "tests/ui/support/count_probe.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
@@ -76,11 +78,11 @@ TEST(StartPage, SetsItsWordsOnceForEachWidthUntilItIsDrawn) {
   const auto labels = window.findChildren<WordLabel*>();
   ASSERT_GE(labels.size(), 10);
   for (const WordLabel* label : labels)
-    EXPECT_LE(label->measurings(), 16) << label->text().toStdString();
+    EXPECT_LE(CountProbe::measurings(*label), 16) << label->text().toStdString();
   // What changes nothing lays nothing out again.
   const auto measured = [&labels] {
     int sum = 0;
-    for (const WordLabel* label : labels) sum += label->measurings();
+    for (const WordLabel* label : labels) sum += CountProbe::measurings(*label);
     return sum;
   };
   const int before = measured();
@@ -120,7 +122,11 @@ TEST(StartPage, SaysWhatKeptTheDemoFromStarting) {
   window.show();
   StartPage* start = startOf(window);
   start->demo().click();
-  ASSERT_TRUE(soon([&] { return start->demoState().contains(QLatin1String("is not installed")); }));
+  ASSERT_TRUE(soon([&] {
+    return named<QLabel>(*start, "State of the demo")
+        ->text()
+        .contains(QLatin1String("is not installed"));
+  }));
   EXPECT_TRUE(start->demo().isEnabled());
   qunsetenv("VITRINE_PROGRAM");
 }
@@ -142,9 +148,9 @@ TEST(StartPage, TheFocusComesBackToTheButtonThatIsOffMeanwhileUnlessItWasMoved) 
     ASSERT_TRUE(soon([&] { return button->isEnabled(); }));
     EXPECT_TRUE(button->hasFocus()) << button->text().toStdString();
     QTest::keyClick(button, Qt::Key_Space);
-    window.runsPanel().filter().setFocus();
+    only<RunsPanel>(window).filter().setFocus();
     ASSERT_TRUE(soon([&] { return button->isEnabled(); }));
-    EXPECT_TRUE(window.runsPanel().filter().hasFocus());
+    EXPECT_TRUE(only<RunsPanel>(window).filter().hasFocus());
   }
   qunsetenv("VITRINE_PROGRAM");
 }

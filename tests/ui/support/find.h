@@ -52,6 +52,15 @@ void press(const QWidget& in, QAnyStringView text) {
   QTest::mouseClick(one, Qt::LeftButton);
 }
 
+/// The only part of this type, in sight or not.
+template <class Part>
+Part& only(const QObject& in) {
+  const auto parts = in.findChildren<Part*>();
+  if (parts.size() != 1)
+    qFatal("%d parts are a %s", static_cast<int>(parts.size()), Part::staticMetaObject.className());
+  return *parts.front();
+}
+
 /// All words that the user sees.
 inline QString labelsIn(const QWidget& in) {
   QStringList texts;

@@ -17,6 +17,7 @@
 
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/configure/configure_page.h"
 #include "ui/shell/main_window.h"
@@ -114,7 +115,7 @@ TEST(CommandPalette, ListsEveryActionAndButtonOfEveryPageOnce) {
 /// Opens the palette over a page and gives the row of a command; nullptr where there is none.
 QListWidgetItem* rowOf(MainWindow& window, const QString& wanted) {
   window.openPalette();
-  CommandPalette& palette = window.commandPalette();
+  CommandPalette& palette = only<CommandPalette>(window);
   palette.input().setText(wanted);
   for (int i = 0; i < palette.list().count(); ++i) {
     if (palette.list().item(i)->text() == wanted) return palette.list().item(i);
@@ -132,9 +133,9 @@ TEST(CommandPalette, ShowsTheKeyOfAPagesActionAndRunsIt) {
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->data(Qt::AccessibleTextRole).toString().toStdString(),
             "Run the statement, Ctrl+Return");
-  window.commandPalette().list().setCurrentItem(row);
-  QTest::keyClick(&window.commandPalette().input(), Qt::Key_Return);
-  EXPECT_FALSE(window.commandPalette().isVisible());
+  only<CommandPalette>(window).list().setCurrentItem(row);
+  QTest::keyClick(&only<CommandPalette>(window).input(), Qt::Key_Return);
+  EXPECT_FALSE(only<CommandPalette>(window).isVisible());
   window.waitUntilIdle();
   row = rowOf(window, QStringLiteral("Export: Copy all rows"));
   ASSERT_NE(row, nullptr) << "the statement ran, so there is something to copy";
@@ -193,15 +194,15 @@ TEST(CommandPalette, SaysWhyACommandCannotBeUsedAndStaysOpen) {
   ASSERT_NE(row, nullptr);
   EXPECT_TRUE(
       row->data(Qt::AccessibleTextRole).toString().endsWith(QStringLiteral("no statement runs")));
-  window.commandPalette().reject();
+  only<CommandPalette>(window).reject();
   row = rowOf(window, QStringLiteral("Export: Copy all rows"));
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->data(Qt::AccessibleTextRole).toString().toStdString(),
             "Export: Copy all rows, not now: there is no result yet");
-  window.commandPalette().list().setCurrentItem(row);
-  QTest::keyClick(&window.commandPalette().input(), Qt::Key_Return);
-  EXPECT_TRUE(window.commandPalette().isVisible());
-  window.commandPalette().reject();
+  only<CommandPalette>(window).list().setCurrentItem(row);
+  QTest::keyClick(&only<CommandPalette>(window).input(), Qt::Key_Return);
+  EXPECT_TRUE(only<CommandPalette>(window).isVisible());
+  only<CommandPalette>(window).reject();
 }
 
 TEST(CommandPalette, ListsTheContextMenuOfWhatIsSelected) {
@@ -211,7 +212,7 @@ TEST(CommandPalette, ListsTheContextMenuOfWhatIsSelected) {
   window.showPage(QStringLiteral("queue"));
   window.waitUntilIdle();
   EXPECT_NE(rowOf(window, QStringLiteral("Show curves")), nullptr);
-  window.commandPalette().reject();
+  only<CommandPalette>(window).reject();
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+// How often a part does what is to be done once.
+#pragma once
+
+#include <QEvent>
+#include <QWidget>
+
+namespace vitrine::ui {
+
+/// Reads the counters of the parts that have it as their friend.
+class CountProbe {
+ public:
+  static auto rowsMade(const auto& scene) { return scene.rowsMade_; }
+  static auto measurings(const auto& label) { return label.measurings_; }
+  static auto flattenings(const auto& configs) { return configs.flattenings_; }
+  static auto queries(const auto& configs) { return configs.queries_; }
+  static auto looked(const auto& extremes) { return extremes.looked_; }
+  static auto readings(const auto& cache) { return cache.readings_; }
+  static auto drawings(const auto& plot) { return plot.drawings_; }
+  static auto looks(const auto& alerts) { return alerts.looks_; }
+};
+
+/// Counts the paint events of a widget from now on.
+class PaintCount : public QObject {
+ public:
+  explicit PaintCount(QWidget& of) { of.installEventFilter(this); }
+  [[nodiscard]] int count() const { return count_; }
+
+ protected:
+  bool eventFilter(QObject* of, QEvent* event) override {
+    if (event->type() == QEvent::Paint) ++count_;
+    return QObject::eventFilter(of, event);
+  }
+
+ private:
+  int count_ = 0;
+};
+
+}  // namespace vitrine::ui
