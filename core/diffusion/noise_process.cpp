@@ -216,11 +216,4 @@ at::Tensor NoiseProcess::ddimStep(const StepBack& back, const at::Tensor& state,
   return eta == 0 ? next : next + at(sigma, step, state) * noise;
 }
 
-at::Tensor NoiseProcess::ddimStepUp(const StepBack& back, const at::Tensor& state,
-                                    const at::Tensor& step) const {
-  const at::Tensor& next = tables_.alphaBarNext;
-  return at(next.sqrt(), step, state) * back.start +
-         at((1 - next).sqrt(), step, state) * noiseFromStart(state, step, back.start);
-}
-
 }  // namespace vitrine::diffusion

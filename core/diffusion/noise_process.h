@@ -112,9 +112,6 @@ class VITRINE_ENGINE_EXPORT NoiseProcess {
   [[nodiscard]] at::Tensor ddimStep(const StepBack& back, const at::Tensor& state,
                                     const at::Tensor& step, double eta,
                                     const at::Tensor& noise = {}) const;
-  /// The step up of DDIM with eta 0.
-  [[nodiscard]] at::Tensor ddimStepUp(const StepBack& back, const at::Tensor& state,
-                                      const at::Tensor& step) const;
 
  private:
   /// Values of a table at `step`, in the type and on the device of `like`, broadcast over it.

@@ -73,13 +73,6 @@ at::Tensor Transport::scoreFromVelocity(const at::Tensor& velocity, const at::Te
   return (inverse * velocity - state) / (s.sigma.square() - inverse * s.sigmaRate * s.sigma);
 }
 
-at::Tensor Transport::noiseFromVelocity(const at::Tensor& velocity, const at::Tensor& state,
-                                        const at::Tensor& time) const {
-  const Shares s = shares(time, state);
-  const at::Tensor inverse = s.alpha / s.alphaRate;
-  return (inverse * velocity - state) / (inverse * s.sigmaRate - s.sigma);
-}
-
 at::Tensor Transport::velocityFromScore(const at::Tensor& score, const at::Tensor& state,
                                         const at::Tensor& time) const {
   const Drift d = drift(state, time);

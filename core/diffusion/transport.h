@@ -67,11 +67,9 @@ class VITRINE_ENGINE_EXPORT Transport {
   [[nodiscard]] at::Tensor velocity(const at::Tensor& data, const at::Tensor& noise,
                                     const at::Tensor& time) const;
 
-  /// -noise / sigma, with the noise of noiseFromVelocity().
+  /// -noise / sigma, where noise = (a velocity - state) / (a sigmaRate - sigma) with
+  /// a = alpha / alphaRate.
   [[nodiscard]] at::Tensor scoreFromVelocity(const at::Tensor& velocity, const at::Tensor& state,
-                                             const at::Tensor& time) const;
-  /// (a velocity - state) / (a sigmaRate - sigma) with a = alpha / alphaRate.
-  [[nodiscard]] at::Tensor noiseFromVelocity(const at::Tensor& velocity, const at::Tensor& state,
                                              const at::Tensor& time) const;
   /// kappa score - drift
   [[nodiscard]] at::Tensor velocityFromScore(const at::Tensor& score, const at::Tensor& state,

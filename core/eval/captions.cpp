@@ -137,13 +137,4 @@ CaptionScores captionScores(const std::vector<std::string>& captions,
   return result;
 }
 
-at::Tensor clipScores(const at::Tensor& images, const at::Tensor& captions) {
-  if (images.dim() != 2 || images.sizes() != captions.sizes()) {
-    throw ShapeError("features of images " + c10::str(images.sizes()) + " and of captions " +
-                     c10::str(captions.sizes()) + " are not pairs; both are [pairs, width]");
-  }
-  const at::Tensor a = images.to(at::kDouble), b = captions.to(at::kDouble);
-  return (a * b).sum(1) / (a.norm(2, 1) * b.norm(2, 1)) * 100;
-}
-
 }  // namespace vitrine::eval

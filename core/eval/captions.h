@@ -27,12 +27,4 @@ struct CaptionScores {
 captionScores(const std::vector<std::string>& captions,
               const std::vector<std::vector<std::string>>& references);
 
-/// 100 times the cosine of the features of an image and of its caption, by one network; negative
-/// scores stay.
-/// \param images, captions  [pairs, width]
-/// \returns  [pairs] float64
-/// \throws ShapeError  the two shapes differ
-[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor clipScores(const at::Tensor& images,
-                                                          const at::Tensor& captions);
-
 }  // namespace vitrine::eval

@@ -122,7 +122,7 @@ at::Tensor Block::whole(const Stream& stream, const BlockCall& call) const {
                                                                 {cpu::kFc2Weight, mlp->out.get()},
                                                                 {cpu::kFc3Weight, mlp->up.get()}};
   for (const auto& [place, map] : maps) {
-    if (map != nullptr) input.parameters[place] = map->effectiveWeight().contiguous();
+    if (map != nullptr) input.parameters[place] = map->weight.contiguous();
   }
   scaleRows(input.parameters[cpu::kProjWeight], input.parameters[cpu::kProjBias], ls1);
   scaleRows(input.parameters[cpu::kFc2Weight], input.parameters[cpu::kFc2Bias], ls2);

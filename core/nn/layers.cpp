@@ -34,13 +34,9 @@ Linear::Linear(std::int64_t in, std::int64_t out, Bias hasBias) {
   weight = register_parameter("weight", builtTensor({out, in}));
   if (hasBias == Bias::Present) bias = register_parameter("bias", builtTensor({out}));
 }
-void Linear::setWeightTransform(WeightTransform transform) { transform_ = std::move(transform); }
-at::Tensor Linear::effectiveWeight() const { return transform_ ? transform_(weight) : weight; }
-at::Tensor Linear::forward(const at::Tensor& x) const {
-  return kernels::linear(x, effectiveWeight(), bias);
-}
+at::Tensor Linear::forward(const at::Tensor& x) const { return kernels::linear(x, weight, bias); }
 at::Tensor Linear::forwardRows(const at::Tensor& x, std::int64_t first, std::int64_t count) const {
-  return kernels::linear(x, effectiveWeight().narrow(0, first, count),
+  return kernels::linear(x, weight.narrow(0, first, count),
                          bias.defined() ? bias.narrow(0, first, count) : at::Tensor());
 }
 BlockCost Linear::cost(double rows) const {

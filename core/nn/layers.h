@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,10 +25,6 @@
 
 namespace vitrine::nn {
 
-/// Gives the matrix that a map uses in place of its weight, at each use and differentiable.
-/// Examples: rounding to fewer bits, or the weight plus a product of two small matrices.
-using WeightTransform = std::function<at::Tensor(const at::Tensor& weight)>;
-
 /// x W^T + b. Parameters: weight [out, in], bias [out].
 struct VITRINE_ENGINE_EXPORT Linear : torch::nn::Module {
   Linear(std::int64_t in, std::int64_t out, Bias hasBias = Bias::Present);
@@ -38,16 +33,9 @@ struct VITRINE_ENGINE_EXPORT Linear : torch::nn::Module {
   /// Rows [first, first + count) of the map alone.
   [[nodiscard]] at::Tensor forwardRows(const at::Tensor& x, std::int64_t first,
                                        std::int64_t count) const;
-  /// An empty one takes the weight as it is. \pre it keeps the shape
-  void setWeightTransform(WeightTransform transform);
-  /// The weight as forward() uses it.
-  [[nodiscard]] at::Tensor effectiveWeight() const;
   /// \param rows  that go through; their input is kept
   [[nodiscard]] BlockCost cost(double rows) const;
   at::Tensor weight, bias;
-
- private:
-  WeightTransform transform_;
 };
 
 struct ConvolutionOptions {

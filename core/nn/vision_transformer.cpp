@@ -450,10 +450,4 @@ std::vector<at::Tensor> VisionTransformer::pyramid(const at::Tensor& images,
   return maps;
 }
 
-at::Tensor VisionTransformer::attentionMask(std::int64_t tokens) const {
-  const State& s = *state_;
-  if (s.config.mask) return s.config.mask->factor(tokens, s.device());
-  return at::ones({tokens, tokens}, at::TensorOptions(at::kFloat).device(s.device()));
-}
-
 }  // namespace vitrine::nn

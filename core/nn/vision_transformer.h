@@ -116,10 +116,6 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   [[nodiscard]] std::vector<at::Tensor> pyramid(const at::Tensor& images,
                                                 const std::vector<std::int64_t>& blocks) override;
 
-  /// The mask's factor for a sequence of `tokens`, [tokens, tokens] float32 on the model's device,
-  /// whatever the mode; ones without a mask.
-  [[nodiscard]] at::Tensor attentionMask(std::int64_t tokens) const;
-
  private:
   struct State;
   std::unique_ptr<State> state_;

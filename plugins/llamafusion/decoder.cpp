@@ -310,22 +310,21 @@ at::Tensor Decoder::whole(const DecoderLayer& layer, const at::Tensor& text, con
                           const at::Tensor& angles) const {
   const nn::MultiHeadAttention& attention = *layer.attention;
   const std::int64_t times = config_.heads / config_.kvHeads, headDim = config_.headDim;
-  const at::Tensor values = attention.value->effectiveWeight()
-                                .view({-1, 1, headDim, config_.dim})
+  const at::Tensor values = attention.value->weight.view({-1, 1, headDim, config_.dim})
                                 .expand({-1, times, -1, -1})
                                 .reshape({-1, config_.dim});
   cpu::BlockInput input;
   input.x = text;
   // Scores are the same whatever the order of a head's channels.
   input.parameters[cpu::kQkvWeight] =
-      at::cat({interleavedRows(attention.query->effectiveWeight(), headDim, 1),
-               interleavedRows(attention.key->effectiveWeight(), headDim, times), values});
-  input.parameters[cpu::kProjWeight] = attention.out->effectiveWeight();
+      at::cat({interleavedRows(attention.query->weight, headDim, 1),
+               interleavedRows(attention.key->weight, headDim, times), values});
+  input.parameters[cpu::kProjWeight] = attention.out->weight;
   input.parameters[cpu::kNorm1Weight] = layer.attentionNorm->gains();
   input.parameters[cpu::kNorm2Weight] = layer.mlpNorm->gains();
-  input.parameters[cpu::kFc1Weight] = layer.mlp->in->effectiveWeight();
-  input.parameters[cpu::kFc2Weight] = layer.mlp->out->effectiveWeight();
-  input.parameters[cpu::kFc3Weight] = layer.mlp->up->effectiveWeight();
+  input.parameters[cpu::kFc1Weight] = layer.mlp->in->weight;
+  input.parameters[cpu::kFc2Weight] = layer.mlp->out->weight;
+  input.parameters[cpu::kFc3Weight] = layer.mlp->up->weight;
   input.norm = nn::NormKind::Rms;
   input.normEps = config_.eps;
   input.mlp = nn::MlpKind::SwiGlu;

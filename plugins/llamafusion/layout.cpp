@@ -78,19 +78,6 @@ at::Tensor tokenPositions(const at::Tensor& imageIndex, ImagePositions kind) {
   });
 }
 
-at::Tensor targetPlaces(const at::Tensor& imageIndex, const at::Tensor& document) {
-  const Rows rows(imageIndex), documents(document);
-  std::int64_t row = 0;
-  return filled(imageIndex, rows, [&](const std::int64_t* image, std::int64_t* target) {
-    const std::int64_t* of = documents[row++];
-    for (std::int64_t i = 0; i < rows.width(); ++i) {
-      const bool predicts =
-          i + 1 < rows.width() && image[i] == 0 && image[i + 1] == 0 && of[i] == of[i + 1];
-      target[i] = predicts ? i + 1 : -1;
-    }
-  });
-}
-
 at::Tensor patchPlaces(const at::Tensor& imageIndex, std::int64_t rows, std::int64_t columns) {
   const Rows indices(imageIndex);
   const std::int64_t width = indices.width();

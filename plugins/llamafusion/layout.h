@@ -33,10 +33,6 @@ enum class ImagePositions {
 /// \returns  int64, of the shape of `imageIndex`
 [[nodiscard]] at::Tensor tokenPositions(const at::Tensor& imageIndex, ImagePositions kind);
 
-/// The place of the token that each token is to predict, -1 for none. Tokens of an image, the one
-/// before an image and the last token of a document have none.
-[[nodiscard]] at::Tensor targetPlaces(const at::Tensor& imageIndex, const at::Tensor& document);
-
 /// Row and column of the patch that each token is, -1 of a text's: [N, 2] float64. Patches are in
 /// raster order; further images stand below the first. Undefined where the rows of a batch differ.
 /// \param rows, columns  patches of an image

@@ -130,7 +130,7 @@ CellInput Layer::cellInput(const at::Tensor& x, Grid grid) const {
   const bool isRounded = isWide(x);
   const at::Tensor rows = isRounded ? x.to(at::kDouble) : x;
   const at::Tensor both =
-      isRounded ? at::linear(rows, matching(rows, up->effectiveWeight()), matching(rows, up->bias))
+      isRounded ? at::linear(rows, matching(rows, up->weight), matching(rows, up->bias))
                 : up->forward(rows);
   const std::int64_t inner = both.size(2) / 2;
   CellInput in;

@@ -23,15 +23,6 @@ const Walk& walkOf(Traversal traversal) {
 
 const char* nameOf(Traversal traversal) { return walkOf(traversal).name; }
 
-const std::vector<Traversal>& allTraversals() {
-  static const std::vector<Traversal> all = [] {
-    std::vector<Traversal> each;
-    for (int i = 0; i < 8; ++i) each.push_back(static_cast<Traversal>(i));
-    return each;
-  }();
-  return all;
-}
-
 Traversal traversalOf(Directions directions, std::int64_t block) {
   return static_cast<Traversal>(block % static_cast<std::int64_t>(directions));
 }

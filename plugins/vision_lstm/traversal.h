@@ -25,7 +25,6 @@ enum class Traversal {
 };
 /// "row-TL", ... as the reference data names them.
 [[nodiscard]] const char* nameOf(Traversal traversal);
-[[nodiscard]] const std::vector<Traversal>& allTraversals();
 
 enum class Directions { Uni = 1, Bi = 2, Quad = 4, Oct = 8 };
 /// Of a block: the cycle has one, two, four or eight of them, in the order of Traversal.

@@ -47,7 +47,7 @@ at::Tensor joinedWindows(const at::Tensor& windows, Sides grid, std::int64_t sid
 /// A map and its bias, with a gain per channel of what it makes.
 void setMap(cpu::BlockInput& input, cpu::BlockParameter place, const nn::Linear& map,
             const std::shared_ptr<nn::LayerScale>& gain) {
-  at::Tensor weight = map.effectiveWeight(), bias = map.bias;
+  at::Tensor weight = map.weight, bias = map.bias;
   if (gain) {
     weight = weight * gain->gamma.unsqueeze(1);
     if (bias.defined()) bias = bias * gain->gamma;
@@ -171,8 +171,7 @@ at::Tensor MapBlock::whole(const nn::Stream& stream, const MapCall& call) const 
     setMap(input, cpu::kQkvWeight, *attention_->all, {});
   } else {
     const nn::Linear &query = *attention_->query, &keyValue = *attention_->keyValue;
-    input.parameters[cpu::kQkvWeight] =
-        at::cat({query.effectiveWeight(), keyValue.effectiveWeight()});
+    input.parameters[cpu::kQkvWeight] = at::cat({query.weight, keyValue.weight});
     if (query.bias.defined())
       input.parameters[cpu::kQkvBias] = at::cat({query.bias, keyValue.bias});
   }

@@ -1,10 +1,12 @@
 // Corruptions of images against reference cases, and what they cost.
-#include "tests/support/golden_augment.h"
-
 #include <ATen/ATen.h>
 
-#include "core/eval/corruption_error.h"
+#include <numeric>
+#include <span>
+#include <vector>
+
 #include "plugins/transforms/corruptions.h"
+#include "tests/support/golden_augment.h"
 
 namespace vitrine::testing {
 
@@ -59,10 +61,50 @@ at::Tensor corrupted(const GoldenCase& golden, const std::string& kind, int seve
   return image;
 }
 
-std::vector<eval::SeverityErrors> rowsOf(const at::Tensor& errors) {
+/// Top-1 errors in [0, 1] of one corruption, by severity (Hendrycks and Dietterich 2019,
+/// arXiv:1903.12261, section 4).
+using SeverityErrors = std::vector<double>;
+
+double sumOf(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+/// Sum of the model's errors over the sum of the baseline's, for each corruption, with the clean
+/// error of each subtracted first.
+std::vector<double> relativeCorruptionErrors(std::span<const SeverityErrors> model,
+                                             double cleanModel,
+                                             std::span<const SeverityErrors> baseline,
+                                             double cleanBaseline) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const double count = static_cast<double>(model[i].size());
+    ratios.push_back((sumOf(model[i]) - count * cleanModel) /
+                     (sumOf(baseline[i]) - count * cleanBaseline));
+  }
+  return ratios;
+}
+
+std::vector<double> corruptionErrors(std::span<const SeverityErrors> model,
+                                     std::span<const SeverityErrors> baseline) {
+  return relativeCorruptionErrors(model, 0, baseline, 0);
+}
+
+std::vector<double> corruptionErrorsOver(std::span<const SeverityErrors> model,
+                                         std::span<const double> meanErrors) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    ratios.push_back(sumOf(model[i]) / static_cast<double>(model[i].size()) / meanErrors[i]);
+  return ratios;
+}
+
+double meanCorruptionError(std::span<const double> errors) {
+  return sumOf(errors) / static_cast<double>(errors.size());
+}
+
+std::vector<SeverityErrors> rowsOf(const at::Tensor& errors) {
   const at::Tensor values = errors.to(at::kDouble).contiguous();
   const auto* data = values.const_data_ptr<double>();
-  std::vector<eval::SeverityErrors> rows;
+  std::vector<SeverityErrors> rows;
   for (std::int64_t i = 0; i < values.size(0); ++i)
     rows.emplace_back(data + i * values.size(1), data + (i + 1) * values.size(1));
   return rows;
@@ -76,34 +118,33 @@ Tensors costs(const GoldenCase& golden) {
   const Json& settings = golden.settings();
   const auto published = settings.at("alexnet_mean_error").get<std::vector<double>>();
   Tensors pass;
-  const auto errors = eval::corruptionErrors(model, baseline);
+  const auto errors = corruptionErrors(model, baseline);
   pass["output/ce"] = at::tensor(errors, at::kDouble);
-  pass["output/mce"] = number(eval::meanCorruptionError(errors));
+  pass["output/mce"] = number(meanCorruptionError(errors));
   pass["output/mce_of_baseline"] =
-      number(eval::meanCorruptionError(eval::corruptionErrors(baseline, baseline)));
+      number(meanCorruptionError(corruptionErrors(baseline, baseline)));
   const auto relative =
-      eval::relativeCorruptionErrors(model, settings.at("clean_error").at("model"), baseline,
-                                     settings.at("clean_error").at("baseline"));
+      relativeCorruptionErrors(model, settings.at("clean_error").at("model"), baseline,
+                               settings.at("clean_error").at("baseline"));
   pass["output/relative_ce"] = at::tensor(relative, at::kDouble);
-  pass["output/relative_mce"] = number(eval::meanCorruptionError(relative));
-  const auto over = eval::corruptionErrorsOver(model, published);
+  pass["output/relative_mce"] = number(meanCorruptionError(relative));
+  const auto over = corruptionErrorsOver(model, published);
   pass["output/ce_alexnet"] = at::tensor(over, at::kDouble);
-  pass["output/mce_alexnet"] = number(eval::meanCorruptionError(over));
+  pass["output/mce_alexnet"] = number(meanCorruptionError(over));
   std::vector<double> means;
-  for (const auto& row : model) means.push_back(eval::meanCorruptionError(row));
-  pass["output/mean_error"] = number(eval::meanCorruptionError(means));
-  pass["output/mean_accuracy"] = number(1 - eval::meanCorruptionError(means));
+  for (const auto& row : model) means.push_back(meanCorruptionError(row));
+  pass["output/mean_error"] = number(meanCorruptionError(means));
+  pass["output/mean_accuracy"] = number(1 - meanCorruptionError(means));
   std::vector<double> groups;
   const std::span<const double> all(errors);
   for (const auto& [first, count] : {std::pair{0, 3}, {3, 4}, {7, 4}, {11, 4}}) {
-    groups.push_back(eval::meanCorruptionError(
+    groups.push_back(meanCorruptionError(
         all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count))));
   }
   pass["output/group_ce"] = at::tensor(groups, at::kDouble);
   const auto counted = rowsOf(golden.io.at("input/wrong_counts").to(at::kDouble) /
                               settings.at("images_for_counts").get<double>());
-  pass["output/mce_from_counts"] =
-      number(eval::meanCorruptionError(eval::corruptionErrors(counted, baseline)));
+  pass["output/mce_from_counts"] = number(meanCorruptionError(corruptionErrors(counted, baseline)));
   return pass;
 }
 

@@ -204,7 +204,11 @@ Tensors stepTrajectories(const GoldenCase& golden) {
   walk(
       "ddim_reverse",
       [&](const StepBack& back, Step x, Step step, Step) {
-        return process.ddimStepUp(back, x, step);
+        // All images are at the same step.
+        const at::Tensor next =
+            process.tables().alphaBarNext.select(0, step[0].item<std::int64_t>());
+        return next.sqrt() * back.start +
+               (1 - next).sqrt() * process.noiseFromStart(x, step, back.start);
       },
       true);
   return pass;
@@ -290,7 +294,7 @@ Tensors paths(const GoldenCase& golden) {
     put("u_t", u);
     const at::Tensor score = transport.scoreFromVelocity(u, x, t);
     put("score", score);
-    put("noise", transport.noiseFromVelocity(u, x, t));
+    put("noise", (s.alpha / s.alphaRate * u - x) / (s.alpha / s.alphaRate * s.sigmaRate - s.sigma));
     put("velocity_from_score", transport.velocityFromScore(score, x, t));
     const Transport::Drift drift = transport.drift(x, t);
     put("drift", drift.drift);

@@ -38,6 +38,18 @@ struct Layout {
   std::vector<std::int64_t> image, document;
 };
 
+/// The place of the token that each token is to predict, -1 for none. Tokens of an image, the one
+/// before an image and the last token of a document have none.
+at::Tensor targetPlaces(const Layout& layout) {
+  const auto& [image, document] = layout;
+  std::vector<std::int64_t> places(image.size(), -1);
+  for (std::size_t i = 0; i + 1 < image.size(); ++i) {
+    if (image[i] == 0 && image[i + 1] == 0 && document[i] == document[i + 1])
+      places[i] = static_cast<std::int64_t>(i) + 1;
+  }
+  return at::tensor(places, at::kLong);
+}
+
 Layout layoutOf(const std::string& words) {
   Layout layout;
   std::int64_t images = 0, documents = 0;
@@ -82,7 +94,7 @@ Tensors masks(const GoldenCase& golden) {
     pass[name + "document"] = document;
     pass[name + "positions_sequential"] = tokenPositions(image, ImagePositions::Sequential);
     pass[name + "positions_shared"] = tokenPositions(image, ImagePositions::Shared);
-    pass[name + "lm_target_position"] = targetPlaces(image, document);
+    pass[name + "lm_target_position"] = targetPlaces(layout);
   }
   return pass;
 }

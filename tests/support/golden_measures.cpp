@@ -1,13 +1,12 @@
 // Measures of predictions, attention and averaged weights against reference cases.
-#include "tests/support/golden_rules.h"
-
 #include <ATen/ATen.h>
 
 #include "core/eval/accuracy.h"
 #include "core/eval/calibration.h"
 #include "core/eval/matrix_rank.h"
-#include "core/nn/losses.h"
 #include "core/train/update/ema.h"
+#include "tests/support/golden_losses.h"
+#include "tests/support/golden_rules.h"
 
 namespace vitrine::testing {
 
@@ -18,12 +17,12 @@ Tensors calibration(const GoldenCase& golden) {
   const eval::Confidences samples = eval::confidencesOf(logits, labels);
   const double count = static_cast<double>(labels.size(0));
   const at::Tensor wide = logits.to(at::kDouble),
-                   oneHot = nn::smoothedTargets(labels, logits.size(1), 0).to(at::kDouble);
-  Tensors pass{{"output/nll", nn::softCrossEntropy(wide, oneHot)}};
+                   oneHot = smoothedTargets(labels, logits.size(1), 0).to(at::kDouble);
+  Tensors pass{{"output/nll", softCrossEntropy(wide, oneHot)}};
   if (const auto fitted = golden.io.find("output/temperature"); fitted != golden.io.end()) {
     // The fit itself is the window's; here is what follows from its result.
     const double temperature = fitted->second.item<double>();
-    pass["output/nll_at_temperature"] = nn::softCrossEntropy(wide / temperature, oneHot);
+    pass["output/nll_at_temperature"] = softCrossEntropy(wide / temperature, oneHot);
     const eval::Confidences softened = eval::confidencesOf(logits, labels, temperature);
     pass["output/ece_15_at_temperature"] =
         at::full({}, eval::calibrationError(eval::reliabilityBins(softened, 15), labels.size(0)),

@@ -129,6 +129,12 @@ Tensors runOnce(const GoldenCase& golden, Model& model, TensorProgram& program,
   return pass;
 }
 
+/// What the layers of an encoder see of each other, [tokens, tokens] float32.
+at::Tensor maskOf(const nn::VisionTransformer& encoder, std::int64_t tokens) {
+  const auto& mask = encoder.config().mask;
+  return mask ? mask->factor(tokens, at::kCPU) : at::ones({tokens, tokens});
+}
+
 /// Positions and logits of every size that the case has an image of, by every rule it names.
 Tensors runResized(const GoldenCase& golden, const Architecture& architecture,
                    const Json& overrides) {
@@ -252,7 +258,7 @@ std::vector<Tensors> runModelCase(const GoldenCase& golden, const Architecture& 
   Tensors plain = runOnce(golden, *model, *program, {});
   if (const auto mask = golden.io.find("output/mask"); mask != golden.io.end()) {
     if (const auto* encoder = dynamic_cast<nn::VisionTransformer*>(model.get()))
-      tapped["output/mask"] = encoder->attentionMask(mask->second.size(-1));
+      tapped["output/mask"] = maskOf(*encoder, mask->second.size(-1));
   }
   std::vector<Tensors> passes{std::move(tapped), std::move(plain)};
   // The same weights in other layouts. Gradients have the names of weights.safetensors.

@@ -16,6 +16,7 @@
 #include "core/train/update/ema.h"
 #include "core/train/update/parameter_policy.h"
 #include "tests/support/core_items.h"
+#include "tests/support/golden_losses.h"
 #include "tests/support/golden_text.h"
 
 namespace vitrine::testing {
@@ -294,7 +295,6 @@ Tensors averaging(const GoldenCase& golden) {
   return pass;
 }
 
-using nn::OverClasses;
 
 /// A loss and the gradient of its logits, under the names of the case.
 template <class Function>
@@ -313,16 +313,16 @@ Tensors losses(const GoldenCase& golden) {
   const at::Tensor labels = golden.io.at("input/labels");
   const std::int64_t classes = golden.io.at("input/logits").size(1);
   const double lambda = given.at("lam");
-  const at::Tensor oneHot = nn::smoothedTargets(labels, classes, 0);
-  const at::Tensor smoothed = nn::smoothedTargets(labels, classes, given.at("smoothing"));
-  const at::Tensor mixed = nn::mixedTargets(oneHot, lambda);
-  const at::Tensor mixedSmoothed = nn::mixedTargets(smoothed, lambda);
+  const at::Tensor oneHot = smoothedTargets(labels, classes, 0);
+  const at::Tensor smoothed = smoothedTargets(labels, classes, given.at("smoothing"));
+  const at::Tensor mixed = mixedTargets(oneHot, lambda);
+  const at::Tensor mixedSmoothed = mixedTargets(smoothed, lambda);
   Tensors pass{{"target/smoothed", smoothed},
                {"target/mixed_no_smoothing", mixed},
                {"target/mixed_smoothing", mixedSmoothed},
-               {"target/binarised", nn::binaryTargets(mixed)},
-               {"target/binarised_with_smoothing", nn::binaryTargets(mixedSmoothed)},
-               {"target/binarised_threshold_0.2", nn::binaryTargets(mixedSmoothed, 0.2)},
+               {"target/binarised", binaryTargets(mixed)},
+               {"target/binarised_with_smoothing", binaryTargets(mixedSmoothed)},
+               {"target/binarised_threshold_0.2", binaryTargets(mixedSmoothed, 0.2)},
                {"output/smoothed_target", smoothed},
                {"output/mixed_target", mixedSmoothed}};
   pass["output/accuracy_first_label"] =
@@ -330,15 +330,14 @@ Tensors losses(const GoldenCase& golden) {
                        static_cast<double>(labels.size(0)));
   const auto binary = [&](const std::string& name, const at::Tensor& targets, OverClasses over,
                           const std::string& logitsName = "logits") {
-    addLoss(golden, name, logitsName, pass, [&](const at::Tensor& logits) {
-      return nn::binaryCrossEntropy(logits, targets, over);
-    });
+    addLoss(golden, name, logitsName, pass,
+            [&](const at::Tensor& logits) { return binaryCrossEntropy(logits, targets, over); });
   };
-  binary("bce_deit3", nn::binaryTargets(mixed), OverClasses::Mean);
+  binary("bce_deit3", binaryTargets(mixed), OverClasses::Mean);
   binary("bce_mixed_soft", mixed, OverClasses::Mean);
   binary("bce_mixed_smoothing", mixedSmoothed, OverClasses::Mean);
-  binary("bce_binarised_with_smoothing", nn::binaryTargets(mixedSmoothed), OverClasses::Mean);
-  binary("bce_threshold_0.2", nn::binaryTargets(mixedSmoothed, 0.2), OverClasses::Mean);
+  binary("bce_binarised_with_smoothing", binaryTargets(mixedSmoothed), OverClasses::Mean);
+  binary("bce_threshold_0.2", binaryTargets(mixedSmoothed, 0.2), OverClasses::Mean);
   binary("bce_label_smoothing", smoothed, OverClasses::Mean);
   binary("bce_label_smoothing_sum_classes", smoothed, OverClasses::Sum);
   binary("sigmoid_sum_one_hot", oneHot, OverClasses::Sum);
@@ -350,11 +349,11 @@ Tensors losses(const GoldenCase& golden) {
   binary("sigmoid_sum_over_classes", oneHot, OverClasses::Sum);
   binary("sigmoid_mean_soft_target", mixedSmoothed, OverClasses::Mean);
   addLoss(golden, "cross_entropy", "logits", pass,
-          [&](const at::Tensor& logits) { return nn::softCrossEntropy(logits, oneHot); });
+          [&](const at::Tensor& logits) { return softCrossEntropy(logits, oneHot); });
   addLoss(golden, "label_smoothing", "logits", pass,
-          [&](const at::Tensor& logits) { return nn::softCrossEntropy(logits, smoothed); });
+          [&](const at::Tensor& logits) { return softCrossEntropy(logits, smoothed); });
   addLoss(golden, "soft_target", "logits", pass,
-          [&](const at::Tensor& logits) { return nn::softCrossEntropy(logits, mixedSmoothed); });
+          [&](const at::Tensor& logits) { return softCrossEntropy(logits, mixedSmoothed); });
   if (golden.io.contains("input/teacher_logits")) {
     const at::Tensor& teacher = golden.io.at("input/teacher_logits");
     const at::Tensor none = at::zeros({});

@@ -193,7 +193,8 @@ Tensors operators(const GoldenCase& golden) {
                golden);
     const Grid grid{given.at("grid").at(0), given.at("grid").at(1)};
     at::Tensor loss = at::zeros({});
-    for (const Traversal traversal : allTraversals()) {
+    for (int i = 0; i < 8; ++i) {
+      const auto traversal = static_cast<Traversal>(i);
       std::string name = nameOf(traversal);
       name[3] = '_';
       if (!golden.io.contains("input/upstream_" + name)) continue;
@@ -250,7 +251,8 @@ std::vector<Compared> traversals(const Json& table) {
   for (const Json& item : table) {
     const Grid grid{item.at("grid").at(0), item.at("grid").at(1)};
     const std::size_t before = lines.size();
-    for (const Traversal traversal : allTraversals()) {
+    for (int i = 0; i < 8; ++i) {
+      const auto traversal = static_cast<Traversal>(i);
       if (item.at("direction") != nameOf(traversal)) continue;
       const std::vector<std::int64_t> order = scanOrder(grid, traversal);
       const Grid seen = scanGrid(grid, traversal);

@@ -274,21 +274,6 @@ TEST(FusedBlock, AgreesWithTheLayersInDoublePrecisionInValuesAndGradientsOnEvery
   }
 }
 
-TEST(FusedBlock, GoesThroughTheWeightTransformsOfItsMaps) {
-  const auto transformed = [](at::ScalarType type) {
-    auto model = made(decoder(MaskMode::Multiplicative), type);
-    for (const auto& module : model->module().modules()) {
-      if (auto* map = dynamic_cast<Linear*>(module.get()))
-        map->setWeightTransform([](const at::Tensor& weight) { return weight.tanh().flip(1); });
-    }
-    return model;
-  };
-  const Result wanted = run(*transformed(at::kDouble), at::kDouble);
-  expectNear(run(*transformed(at::kFloat), at::kFloat), wanted, 2e-5);
-  const Result plain = run(*made(decoder(MaskMode::Multiplicative), at::kDouble), at::kDouble);
-  EXPECT_GT(largestDifference(plain.logits, wanted.logits), 0.01);
-}
-
 TEST(FusedBlock, WithoutGradientsGivesTheSameValues) {
   for (const auto& [name, config] : cases()) {
     SCOPED_TRACE(name);

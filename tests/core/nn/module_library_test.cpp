@@ -60,23 +60,6 @@ TEST(Library, InitialisingARuleGivesEveryParameterByItsName) {
   EXPECT_FALSE(one.in->weight.equal(two.in->weight));
 }
 
-TEST(Library, AMapGoesThroughItsWeightTransformAtEachUse) {
-  Linear map(4, 6);
-  stir(map);
-  const at::Tensor x = randomFloats({2, 4}, 1);
-  at::Tensor up = randomFloats({6, 1}, 2).requires_grad_();
-  at::Tensor down = randomFloats({1, 4}, 3).requires_grad_();
-  map.setWeightTransform([&](const at::Tensor& weight) { return weight + at::matmul(up, down); });
-  const at::Tensor wanted = at::linear(x, map.weight + at::matmul(up, down), map.bias);
-  EXPECT_LT(largestDifference(map.forward(x), wanted), 1e-6);
-  EXPECT_LT(largestDifference(map.forwardRows(x, 2, 3), wanted.narrow(1, 2, 3)), 1e-6);
-  map.forward(x).sum().backward();
-  EXPECT_GT(up.grad().abs().max().item<float>(), 0);
-  EXPECT_GT(map.weight.grad().abs().max().item<float>(), 0);
-  map.setWeightTransform({});
-  EXPECT_LT(largestDifference(map.forward(x), at::linear(x, map.weight, map.bias)), 1e-6);
-}
-
 TEST(Library, ConvolutionsAndGroupNormsFollowTheirDefinitions) {
   Conv2d convolution({6, 4, {3, 3}, {2, 1}, {1, 1}, 2});
   stir(convolution);

@@ -267,7 +267,6 @@ TEST(Captions, ScoresOfTheReferenceAreReproduced) {
 
 TEST(Captions, ClipScoresOfTheReferenceAreReproduced) {
   expectReproduced("llamafusion/metric_clip_score", 3U);
-  EXPECT_THROW((void)eval::clipScores(at::ones({2, 3}), at::ones({2, 4})), ShapeError);
 }
 
 TEST(Captions, TheOrderOfReferencesDoesNotMatter) {

@@ -110,7 +110,7 @@ TEST(MaskSchedule, FollowsTheAuthorsStepByStep) {
       ASSERT_EQ(scheduled->scheduledValues().size(), 1U);
       EXPECT_EQ(scheduled->scheduledValues()[0].first, "model/mask_alpha");
       alphas.push_back(static_cast<float>(scheduled->scheduledValues()[0].second));
-      const at::Tensor mask = dynamic_cast<Illama&>(*model).attentionMask(3);
+      const at::Tensor mask = dynamic_cast<Illama&>(*model).config().mask->factor(3, at::kCPU);
       EXPECT_FLOAT_EQ(mask[0][2].item<float>(), alphas.back()) << "what the layers see";
     }
     const at::Tensor curve = at::tensor(alphas);

@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.h"
-#include "core/eval/corruption_error.h"
 #include "tests/plugins/transforms/patterns.h"
 #include "tests/support/golden_augment.h"
 #include "tests/support/refusal.h"
@@ -87,12 +86,6 @@ TEST(Corrupt, RefusesUnknownKindsSeveritiesAndFloats) {
   const Json list = {{{"name", "normalize"}, {"by", "none"}}, {{"name", "corrupt"}}};
   data["pipeline"] = {{"train", list}, {"evaluate", list}};
   EXPECT_THROW((void)pipelineOf(std::make_shared<Patterns>(3, 12, 10, 5), data), ConfigError);
-}
-
-TEST(CorruptionErrors, OfModelsMeasuredUnalikeAreRefused) {
-  const std::vector<eval::SeverityErrors> three{{0.1, 0.2}, {0.3, 0.4}, {0.5, 0.6}};
-  const std::vector<eval::SeverityErrors> two{{0.1, 0.2}, {0.3, 0.4}};
-  EXPECT_THROW((void)eval::corruptionErrors(three, two), ShapeError);
 }
 
 }  // namespace
