@@ -364,10 +364,10 @@ void RunResolver::group(const std::string& name, const Node& node, const std::st
     return;
   }
   // Only the given keys: everything else is as the optimizer's own table has it.
-  Schema said;
-  TableSpec spec{{&said}, {}};
+  Schema taken;
+  TableSpec spec{{&taken}, {}};
   for (const Field& field : item->schema.fields) {
-    if (settings->find(field.name)) said.fields.push_back(field);
+    if (settings->find(field.name)) taken.fields.push_back(field);
     spec.ownKeys.push_back(field.name);
   }
   values["optimizer"] = Json::object();

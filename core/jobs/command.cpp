@@ -18,11 +18,11 @@ namespace {
 
 using What = Command::What;
 
-constexpr std::array<std::pair<What, const char*>, 14> kOrders{{
+constexpr std::array<std::pair<What, const char*>, 14> kCommands{{
     {What::Enqueue, "enqueue"},
     {What::Start, "start"},
     {What::Remove, "remove"},
-    {What::PutBack, "put_back"},
+    {What::Requeue, "requeue"},
     {What::Move, "move"},
     {What::Limit, "limit"},
     {What::Device, "device"},
@@ -196,7 +196,7 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
     case What::Remove:
       each(command.runs, [&](std::int64_t run) { return queue.takeOut(run); });
       break;
-    case What::PutBack:
+    case What::Requeue:
       // From the last to the first: what a run waits before is there when its turn comes.
       each(std::views::reverse(command.places), [&](const Command::Place& place) {
         queue.restore(place.run, place.options, place.before);
@@ -283,7 +283,7 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
 }
 
 Json toJson(const Command& command) {
-  const auto name = std::find_if(kOrders.begin(), kOrders.end(),
+  const auto name = std::find_if(kCommands.begin(), kCommands.end(),
                                  [&](const auto& entry) { return entry.first == command.what; });
   Json json{{"what", name->second}, {"runs", command.runs}};
   if (command.what == What::Move) json["before"] = command.before;
@@ -300,10 +300,10 @@ Json toJson(const Command& command) {
 Command commandFromJson(const Json& json) {
   if (!json.is_object()) refuse("it is not a map");
   const auto what = fieldOr<std::string>(json, "what", "");
-  const auto known = std::find_if(kOrders.begin(), kOrders.end(),
+  const auto known = std::find_if(kCommands.begin(), kCommands.end(),
                                   [&](const auto& entry) { return entry.second == what; });
-  if (known == kOrders.end()) {
-    const std::string names = joined(kOrders, [](const auto& each) { return each.second; });
+  if (known == kCommands.end()) {
+    const std::string names = joined(kCommands, [](const auto& each) { return each.second; });
     refuse("'what' is one of " + names + ", not '" + what + "'");
   }
   Command command;
@@ -325,7 +325,7 @@ Command commandFromJson(const Json& json) {
   for (const Json& place : fieldOr<std::vector<Json>>(json, "places", {}))
     command.places.push_back(placeOf(place));
   const bool isOfAll = command.what == What::Mode || command.what == What::PauseAll ||
-                       command.what == What::EmptyTrash || command.what == What::PutBack;
+                       command.what == What::EmptyTrash || command.what == What::Requeue;
   if (command.runs.empty() && !isOfAll) refuse("'runs' names none");
   return command;
 }

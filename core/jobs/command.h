@@ -14,18 +14,18 @@ namespace vitrine::jobs {
 
 struct Command {
   enum class What {
-    Enqueue,     ///< `runs` into the queue, at its `end`; what has a checkpoint continues from it
-    Start,       ///< the same, but those that wait keep their place unless `end` is the front
-    Remove,      ///< waiting `runs` out of the queue: they are `stopped`
-    PutBack,     ///< `places` into the queue, as they were before Remove
-    Move,        ///< waiting `runs` before the run `before`, 0: behind all others
-    Limit,       ///< `seconds` of running time, 0: none
-    Device,      ///< `device`, "": as configured
-    Pause,       ///< `runs` in progress at a checkpoint, and out of the queue
-    Stop,        ///< `runs`, at a checkpoint or out of the queue; the queue pauses when other runs of
-                 ///< the experiment of one in progress wait in it
-    Delete,      ///< `runs`, their results and files: into the trash
-    Restore,     ///< `runs` out of the trash
+    Enqueue,  ///< `runs` into the queue, at its `end`; what has a checkpoint continues from it
+    Start,    ///< the same, but those that wait keep their place unless `end` is the front
+    Remove,   ///< waiting `runs` out of the queue: they are `stopped`
+    Requeue,  ///< `places` into the queue, as they were before Remove
+    Move,     ///< waiting `runs` before the run `before`, 0: behind all others
+    Limit,    ///< `seconds` of running time, 0: none
+    Device,   ///< `device`, "": as configured
+    Pause,    ///< `runs` in progress at a checkpoint, and out of the queue
+    Stop,     ///< `runs`, at a checkpoint or out of the queue; the queue pauses when other runs of
+              ///< the experiment of one in progress wait in it
+    Delete,   ///< `runs`, their results and files: into the trash
+    Restore,  ///< `runs` out of the trash
     EmptyTrash,  ///< removes the runs in the trash permanently
     Mode,        ///< the queue continues, or pauses after the runs in progress
     PauseAll,    ///< the queue pauses, and runs in progress pause at a checkpoint

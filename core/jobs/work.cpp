@@ -109,7 +109,7 @@ class QueueWorker {
   [[nodiscard]] bool look();  ///< \returns true  the work is over
   void attend();
   /// It would wait for ever where it may not write.
-  [[nodiscard]] bool endsByItself() const { return options_.until != WorkUntil::Asked; }
+  [[nodiscard]] bool endsByItself() const { return options_.until != WorkUntil::Stopped; }
   [[nodiscard]] bool noteEnded();  ///< \returns true  something ended
   [[nodiscard]] bool isOver();
   void tellPause();
@@ -293,7 +293,7 @@ fs::path workLogFile(const fs::path& database) {
   return store::filesFolder(database) / "queue.log";
 }
 
-std::int64_t attendQueue(const fs::path& database, const fs::path& program) {
+std::int64_t startQueueWorker(const fs::path& database, const fs::path& program) {
   const fs::path file = fs::absolute(database);
   if (!KernelLock::tryLock(workLockFile(file))) return 0;
   // What earlier ones said matters no more.

@@ -14,13 +14,13 @@
 namespace vitrine::jobs {
 
 enum class WorkUntil {
-  Asked,     ///< new runs are waited for
+  Stopped,   ///< until isAsked() says so: new runs are waited for
   Drained,   ///< nothing can be started any more and nothing is in progress
   OneEnded,  ///< one run was started and has ended
 };
 
 struct WorkOptions {
-  WorkUntil until = WorkUntil::Asked;
+  WorkUntil until = WorkUntil::Stopped;
   std::vector<std::string> devices;  ///< names or UUIDs; none: all of this machine
   JobQueue::Policy policy;
   SupervisorSettings supervisor;
@@ -37,7 +37,7 @@ struct WorkReport {
 /// \throws NotFoundError  a device that this machine does not have
 /// \throws RefusedError   the file belongs to another machine: says how to work there
 /// \throws store::ProtectedError  a run waits, and the user may not write what starting it needs;
-///         not with WorkUntil::Asked, which waits until that is allowed
+///         not with WorkUntil::Stopped, which waits until that is allowed
 VITRINE_STORE_EXPORT WorkReport workQueue(store::RunStore& store, DeviceSource& devices,
                                           const WorkOptions& options);
 
@@ -55,8 +55,8 @@ VITRINE_STORE_EXPORT WorkReport workQueue(store::RunStore& store, DeviceSource& 
 /// `<files>/queue.log`. Two that call this at once may start two: they share the queue.
 /// \returns  its pid, 0 when a process works on it already
 /// \throws Error  it could not be started
-VITRINE_STORE_EXPORT std::int64_t attendQueue(const std::filesystem::path& database,
-                                              const std::filesystem::path& program);
+VITRINE_STORE_EXPORT std::int64_t startQueueWorker(const std::filesystem::path& database,
+                                                   const std::filesystem::path& program);
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path workLogFile(
     const std::filesystem::path& database);
 

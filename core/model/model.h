@@ -89,16 +89,16 @@ template <class... Capabilities, class AnyModel>
 
 /// The capability called `id`, or nullptr when the model lacks it.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Capability* capabilityOf(Model& model, std::string_view id);
-template <class Wanted>
-[[nodiscard]] Wanted* capabilityOf(Model& model) {
-  return dynamic_cast<Wanted*>(capabilityOf(model, Wanted::kId));
+template <class Kind>
+[[nodiscard]] Kind* capabilityOf(Model& model) {
+  return dynamic_cast<Kind*>(capabilityOf(model, Kind::kId));
 }
 /// The same, or a ConfigError: "<asker> needs a model that offers <id>; this one offers ..."
 [[nodiscard]] VITRINE_ENGINE_EXPORT Capability& requireCapability(Model& model, std::string_view id,
                                                                   const std::string& asker);
-template <class Wanted>
-[[nodiscard]] Wanted& requireCapability(Model& model, const std::string& asker) {
-  return dynamic_cast<Wanted&>(requireCapability(model, Wanted::kId, asker));
+template <class Kind>
+[[nodiscard]] Kind& requireCapability(Model& model, const std::string& asker) {
+  return dynamic_cast<Kind&>(requireCapability(model, Kind::kId, asker));
 }
 /// Names of what a built model can do.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::string> capabilitiesOf(Model& model);

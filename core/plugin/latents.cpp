@@ -250,7 +250,8 @@ std::shared_ptr<const Pipeline> Latents::cached(const Registry& registry, const 
   settings["pipeline"] = {{"train", Json::array()}, {"evaluate", Json::array()}};
   return std::make_shared<const Pipeline>(
       registry, Config(std::move(settings)),
-      std::make_shared<const LatentDataset>(dataset, std::move(tables)), seed, Pipeline::Wanted{});
+      std::make_shared<const LatentDataset>(dataset, std::move(tables)), seed,
+      Pipeline::ImageShape{});
 }
 
 }  // namespace vitrine

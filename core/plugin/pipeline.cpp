@@ -96,7 +96,8 @@ class Pipeline::Maker final : public BatchMaker {
 };
 
 Pipeline::Pipeline(const Registry& registry, const Config& data,
-                   std::shared_ptr<const Dataset> dataset, std::uint64_t seed, const Wanted& wanted)
+                   std::shared_ptr<const Dataset> dataset, std::uint64_t seed,
+                   const ImageShape& wanted)
     : dataset_(std::move(dataset)),
       seed_(seed),
       repeats_(data.has("augment.repeats") ? data.integer("augment.repeats") : 1),
@@ -109,7 +110,7 @@ Pipeline::Pipeline(const Registry& registry, const Config& data,
 
 Pipeline::~Pipeline() = default;
 
-Pipeline::List Pipeline::build(const Registry& registry, Json& plan, const Wanted& wanted,
+Pipeline::List Pipeline::build(const Registry& registry, Json& plan, const ImageShape& wanted,
                                std::uint64_t seed) const {
   List list;
   list.fields = list.samples = fieldsOf(dataset_->info());
@@ -145,7 +146,7 @@ Pipeline::List Pipeline::build(const Registry& registry, Json& plan, const Wante
   return list;
 }
 
-void Pipeline::checkChannels(const Wanted& wanted) const {
+void Pipeline::checkChannels(const ImageShape& wanted) const {
   const SampleField* image = findField(evaluate_.fields, "image");
   if (wanted.channels < 1 || image == nullptr || image->shape[0] == wanted.channels) return;
   throw ConfigError("the model takes images of " + std::to_string(wanted.channels) +
@@ -206,7 +207,7 @@ std::shared_ptr<const Pipeline> makePipeline(const Registry& registry, const Con
                                              std::shared_ptr<const Dataset> dataset,
                                              std::uint64_t seed) {
   if (dataset == nullptr) return nullptr;
-  Pipeline::Wanted wanted;
+  Pipeline::ImageShape wanted;
   // A model without an image size reads something else, such as latents.
   if (config.has("model.image_size")) {
     wanted.imageSize = config.size("model.image_size");

@@ -33,7 +33,7 @@ struct StreamOptions {
 class VITRINE_ENGINE_EXPORT Pipeline {
  public:
   /// What a model takes; 0 where it takes any.
-  struct Wanted {
+  struct ImageShape {
     std::array<std::int64_t, 2> imageSize{0, 0};  ///< height and width in pixels
     std::int64_t channels = 0;
   };
@@ -44,7 +44,7 @@ class VITRINE_ENGINE_EXPORT Pipeline {
   /// \throws ConfigError    a setting is wrong, a transform lacks a field, the model takes other
   ///                        channels
   Pipeline(const Registry& registry, const Config& data, std::shared_ptr<const Dataset> dataset,
-           std::uint64_t seed, const Wanted& wanted);
+           std::uint64_t seed, const ImageShape& wanted);
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
@@ -78,9 +78,9 @@ class VITRINE_ENGINE_EXPORT Pipeline {
   };
   class Maker;
 
-  [[nodiscard]] List build(const Registry& registry, Json& plan, const Wanted& wanted,
+  [[nodiscard]] List build(const Registry& registry, Json& plan, const ImageShape& wanted,
                            std::uint64_t seed) const;
-  void checkChannels(const Wanted& wanted) const;
+  void checkChannels(const ImageShape& wanted) const;
   [[nodiscard]] const List& listOf(Phase phase) const noexcept {
     return phase == Phase::Train ? train_ : evaluate_;
   }

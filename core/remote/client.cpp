@@ -173,10 +173,10 @@ void RemoteClient::end(const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     hasEnded_ = true;
-    const std::string said = cleanUtf8(lastLine(said_));
-    ending_ = !why.empty()    ? why + (said.empty() ? "" : " (" + said + ")")
-              : !said.empty() ? said
-                              : "it ended without a word";
+    const std::string output = cleanUtf8(lastLine(said_));
+    ending_ = !why.empty()      ? why + (output.empty() ? "" : " (" + output + ")")
+              : !output.empty() ? output
+                                : "it ended without a word";
     ending = ending_;
     open.swap(open_);
   }

@@ -280,11 +280,11 @@ void RemoteMirror::copyShared() {
 }
 
 void RemoteMirror::copyRuns(const std::vector<std::int64_t>& runs) {
-  struct Asked {
+  struct Transfer {
     std::int64_t run;
     std::future<std::vector<Json>> answers;
   };
-  std::deque<Asked> asked;
+  std::deque<Transfer> asked;
   const auto ask = [&](std::int64_t run) {
     asked.push_back(
         {run, client_->post({{"op", "copy"}, {"run", run}, {"known", mirror_->known(run)}})});
@@ -296,7 +296,7 @@ void RemoteMirror::copyRuns(const std::vector<std::int64_t>& runs) {
   auto told = Clock::now();
   while (next < runs.size() || !asked.empty()) {
     while (next < runs.size() && asked.size() < kAsked) ask(runs[next++]);
-    Asked first = std::move(asked.front());
+    Transfer first = std::move(asked.front());
     asked.pop_front();
     const auto until = Clock::now() + kAnswer;
     while (first.answers.wait_for(100ms) != std::future_status::ready) {

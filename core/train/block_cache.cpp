@@ -44,12 +44,12 @@ void giveBack(void* data) {
 c10::DataPtr BlockCache::allocate(std::size_t bytes) {
   if (bytes < kLeastBytes) return below_.allocate(bytes);
   c10::DataPtr block;
-  std::list<Kept> dropped;  // freed after the lock
+  std::list<FreeBlock> dropped;  // freed after the lock
   {
     const std::lock_guard lock(mutex_);
     // The last one freed is the likeliest to be in the caches still.
     const auto found = std::find_if(kept_.rbegin(), kept_.rend(),
-                                    [bytes](const Kept& kept) { return kept.bytes == bytes; });
+                                    [bytes](const FreeBlock& kept) { return kept.bytes == bytes; });
     counts_.inUse += bytes;
     most_ = std::max(most_, counts_.inUse);
     if (found != kept_.rend()) {
@@ -87,7 +87,7 @@ c10::DataPtr BlockCache::fresh(std::size_t bytes) {
   if (block) return block;
   {
     // What is kept may be what is missing.
-    std::list<Kept> dropped;
+    std::list<FreeBlock> dropped;
     const std::lock_guard lock(mutex_);
     while (!kept_.empty()) dropOldest(dropped);
   }
@@ -98,7 +98,7 @@ c10::DataPtr BlockCache::fresh(std::size_t bytes) {
   TORCH_CHECK_WITH(OutOfMemoryError, false, "no memory for a block of ", bytes, " bytes");
 }
 
-void BlockCache::dropOldest(std::list<Kept>& dropped) {
+void BlockCache::dropOldest(std::list<FreeBlock>& dropped) {
   counts_.kept -= kept_.front().bytes;
   dropped.splice(dropped.end(), kept_, kept_.begin());
 }

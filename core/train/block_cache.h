@@ -35,17 +35,17 @@ class VITRINE_ENGINE_EXPORT BlockCache final : public c10::Allocator {
   void take(std::size_t bytes, c10::DataPtr block);
 
  private:
-  struct Kept {
+  struct FreeBlock {
     std::size_t bytes;
     c10::DataPtr block;
   };
   /// Of the allocator below, after whose first refusal every kept block is freed.
   [[nodiscard]] c10::DataPtr fresh(std::size_t bytes);
-  void dropOldest(std::list<Kept>& dropped);
+  void dropOldest(std::list<FreeBlock>& dropped);
 
   c10::Allocator& below_;
   mutable std::mutex mutex_;
-  std::list<Kept> kept_;  ///< the one that was freed first in front
+  std::list<FreeBlock> kept_;  ///< the one that was freed first in front
   std::size_t most_ = 0;  ///< bytes that were in use at once
   Counts counts_;
 };

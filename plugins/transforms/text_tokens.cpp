@@ -104,23 +104,23 @@ class TextEncoder {
   }
 
  private:
-  struct Kept {
+  struct CachedText {
     std::mutex mutex;
     std::optional<text::TokenIds> tokens{};
   };
 
   /// Null where the texts that are kept would be more than kMostKept.
-  std::shared_ptr<Kept> keptOf(const std::string& text) {
+  std::shared_ptr<CachedText> keptOf(const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (const auto found = kept_.find(text); found != kept_.end()) return found->second;
     if (bytes_ + text.size() > kMostKept) return nullptr;
     bytes_ += text.size();
-    return kept_[text] = std::make_shared<Kept>();
+    return kept_[text] = std::make_shared<CachedText>();
   }
 
   std::shared_ptr<const text::Tokenizer> tokenizer_;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<Kept>> kept_;
+  std::unordered_map<std::string, std::shared_ptr<CachedText>> kept_;
   std::size_t bytes_ = 0;
 };
 

@@ -216,7 +216,7 @@ TEST_F(RemoteDatabase, IsReadOnAfterTheLinkDroppedAndCaughtUpWhenItIsBack) {
   ASSERT_TRUE(waitUntil([&] { return state().error == "lab: no route to host"; }));
   EXPECT_EQ(state().link, Link::Lost);
   EXPECT_EQ(copy().runs().size(), runs);
-  EXPECT_EQ(ask({{"op", "order"}}).at("error").at("kind"), "link");
+  EXPECT_EQ(ask({{"op", "command"}}).at("error").at("kind"), "link");
   there.setNote(run, "while no window looked");
   writeProgram(scratch.path("ssh"), "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n");
   mirror->tryNow();
@@ -253,17 +253,18 @@ TEST_F(RemoteDatabase, CarriesOrdersAndEditsThere) {
   jobs::Command command;
   command.what = jobs::Command::What::Mode;
   command.mode = store::QueueMode::Paused;
-  EXPECT_EQ(jobs::resultFromJson(ask({{"op", "order"}, {"order", toJson(command)}})).mode,
+  EXPECT_EQ(jobs::resultFromJson(ask({{"op", "command"}, {"command", toJson(command)}})).mode,
             store::QueueMode::Paused);
   store::RunStore reader = copy();
   EXPECT_TRUE(waitUntil([&] { return jobs::JobQueue(reader).mode() == store::QueueMode::Paused; }));
   command.what = jobs::Command::What::Delete;
   command.runs = {run};
-  EXPECT_EQ(jobs::resultFromJson(ask({{"op", "order"}, {"order", toJson(command)}})).runs,
+  EXPECT_EQ(jobs::resultFromJson(ask({{"op", "command"}, {"command", toJson(command)}})).runs,
             command.runs);
   EXPECT_TRUE(waitUntil([&] { return copy().runs().size() == there.runs().size(); }));
-  EXPECT_THAT(ask({{"op", "order"}, {"order", {{"what", "explode"}}}}).at("error").at("message"),
-              HasSubstr("'what' is one of enqueue"));
+  EXPECT_THAT(
+      ask({{"op", "command"}, {"command", {{"what", "explode"}}}}).at("error").at("message"),
+      HasSubstr("'what' is one of enqueue"));
 }
 
 TEST_F(RemoteDatabase, CopiesTheLogsThatAreFollowedAndWhatIsAddedToThem) {

@@ -145,7 +145,7 @@ def greet(command):
     client = Client(command)
     hello = client.ask(op="hello", protocol=1)
     check(hello["protocol"] == 1 and hello["database"]["uuid"], hello)
-    check({"copy", "log", "devices", "order", "edit", "cancel"} <= set(hello["operations"]), "all operations are named")
+    check({"copy", "log", "devices", "command", "edit", "cancel"} <= set(hello["operations"]), "all operations are named")
     return client, hello
 
 
@@ -217,11 +217,11 @@ def play_orders(client, run):
     check(error_of(client.ask(op="edit", run=run, field="shape", text="")) == "protocol", "a field that is none")
     play_curve_notes(client, run)
     play_image_tags(client, run)
-    paused = client.ask(op="order", order={"what": "mode", "mode": "paused"})
+    paused = client.ask(op="command", command={"what": "mode", "mode": "paused"})
     check(paused["mode"] == "paused" and paused["runs"] == [], "the queue is paused")
-    check(client.ask(op="order", order={"what": "mode", "mode": "running"})["mode"] == "running", "and continues")
-    check(error_of(client.ask(op="order", order={"what": "dance"})) == "config", "an order that is none")
-    check(error_of(client.ask(op="order", order={"what": "stop", "runs": [run]})) == "refused", "it has ended")
+    check(client.ask(op="command", command={"what": "mode", "mode": "running"})["mode"] == "running", "and continues")
+    check(error_of(client.ask(op="command", command={"what": "dance"})) == "config", "a command that does not exist")
+    check(error_of(client.ask(op="command", command={"what": "stop", "runs": [run]})) == "refused", "it has ended")
 
 
 def play_farewell(command, run):

@@ -275,7 +275,7 @@ int work(const std::map<std::string, std::string>& options) {
                               supervisor);
   store::RunStore store(database, store::OpenMode::ReadWrite);
   jobs::WorkOptions work;
-  work.until = options.count("--drain") != 0 ? jobs::WorkUntil::Drained : jobs::WorkUntil::Asked;
+  work.until = options.count("--drain") != 0 ? jobs::WorkUntil::Drained : jobs::WorkUntil::Stopped;
   work.policy.retries = static_cast<int>(number("--retries", 3));
   work.policy.pauses = {number("--pause", 0.05)};
   work.supervisor = supervisor;

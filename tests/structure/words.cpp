@@ -26,6 +26,13 @@ const std::set<std::string_view> kReplaced{
     "requireSound", "seams",      "settle",   "tidy",   "tile_product",
 };
 
+/// The same within any identifier.
+constexpr std::array<std::string_view, 5> kReplacedParts{"PutBack", "SettleMs", "attendQueue",
+                                                         "put_back", "sayOnce"};
+
+/// Verbs in the past, which do not name a type.
+const std::set<std::string_view> kNoTypes{"Asked", "Kept", "Told", "Wanted"};
+
 bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 std::string lower(std::string_view word) {
@@ -101,7 +108,11 @@ std::vector<FoundWord> forbiddenWords(const std::string& file, std::string_view 
     const bool isGoingOn = small == "on" && (last == "go" || last == "goes" || last == "going");
     if (isGoingOn) found.push_back({file, line, "go on"});
     if (kPeople.contains(small)) found.push_back({file, line, small});
-    if (kReplaced.contains(word) || isWish(word) || isCode(word))
+    const bool isType = (last == "struct" || last == "class") && kNoTypes.contains(word);
+    const bool hasReplaced = std::any_of(
+        kReplacedParts.begin(), kReplacedParts.end(),
+        [word](std::string_view part) { return word.find(part) != std::string_view::npos; });
+    if (kReplaced.contains(word) || hasReplaced || isType || isWish(word) || isCode(word))
       found.push_back({file, line, std::string(word)});
     before = std::exchange(last, small);
   }

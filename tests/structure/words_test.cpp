@@ -37,6 +37,13 @@ TEST(Words, ReplacedNamesAndCodesAreFoundAsWholeIdentifiers) {
   EXPECT_EQ(forbiddenWords("a.cpp", "one\ntwo\nTR6\n").front().line, 3);
 }
 
+TEST(Words, SomeReplacedNamesAreFoundWithinOthersAndAsTypes) {
+  EXPECT_THAT(wordsIn("kLongSettleMs; UntilItIsPutBack; attention; settled"),
+              ElementsAre("kLongSettleMs", "UntilItIsPutBack"));
+  EXPECT_THAT(wordsIn("struct Kept {}; template <class Wanted> bool isKept; State::Kept"),
+              ElementsAre("Kept", "Wanted"));
+}
+
 TEST(Words, APermissionIsForAFileAndGoesWithItsUse) {
   const std::vector<FoundWord> found{{"ui/a.cpp", 3, "anew"}, {"core/b.cpp", 1, "anew"}};
   EXPECT_EQ(violations(found, {{"ui/", "anew", ""}}).size(), 1U);

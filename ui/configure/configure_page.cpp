@@ -40,7 +40,7 @@ namespace {
 
 constexpr int kPlanMs = 150;
 constexpr int kCheckMs = 300;
-constexpr int kSettleMs = 20000;
+constexpr int kMostWaitMs = 20000;
 constexpr int kWorkingMs = 200;   // before it is said that the runs are worked out
 constexpr int kRunsMs = 2000;     // between two looks at runs that came meanwhile
 constexpr int kShortPage = 420;   // pixels
@@ -412,19 +412,19 @@ void ConfigurePage::onRunSelected() {
 }
 
 void ConfigurePage::waitUntilIdle() {
-  waitWhile([this] { return stack_->currentIndex() == 0; }, kSettleMs);
+  waitWhile([this] { return stack_->currentIndex() == 0; }, kMostWaitMs);
   if (form_->catalog() == nullptr) return;
   stored_.waitUntilIdle();  // a run to start from
   planNow();
   if (!report_ && costProblem_.isEmpty() && start_->isEnabled()) {
     checkTimer_.stop();
     if (!check_.isRunning()) check_.ask(text_);
-    waitWhile([this] { return check_.isRunning(); }, kSettleMs);
+    waitWhile([this] { return check_.isRunning(); }, kMostWaitMs);
   }
   forecaster_.waitUntilIdle();
   stored_.waitUntilIdle();
   if (referenceCheck_.isRunning()) {
-    waitWhile([this] { return referenceCheck_.isRunning(); }, kSettleMs);
+    waitWhile([this] { return referenceCheck_.isRunning(); }, kMostWaitMs);
     forecaster_.waitUntilIdle();
   }
   placeSide();

@@ -89,11 +89,11 @@ void MonitorPage::rebuild() {
   for (PlotCard* card : cards_) kept[card->metric()] = card;
   cards_.clear();
 
-  struct Wanted {
+  struct Group {
     QString name;
     std::vector<std::string> metrics;
   };
-  std::vector<Wanted> wanted{{QString(), {}}};
+  std::vector<Group> wanted{{QString(), {}}};
   bool hasPinned = false;
   for (const std::string& metric : pinned_) {
     if (!isFound(metric)) continue;
@@ -114,10 +114,9 @@ void MonitorPage::rebuild() {
   }
   for (const auto& [name, metrics] : groups) wanted.push_back({name, metrics});
 
-  const bool isSame =
-      sections_.size() == wanted.size() &&
-      std::equal(sections_.begin(), sections_.end(), wanted.begin(),
-                 [](const Section& a, const Wanted& b) { return a.name == b.name; });
+  const bool isSame = sections_.size() == wanted.size() &&
+                      std::equal(sections_.begin(), sections_.end(), wanted.begin(),
+                                 [](const Section& a, const Group& b) { return a.name == b.name; });
   if (!isSame) {
     for (Section& section : sections_) {
       for (PlotCard* card : section.cards) card->setParent(canvas_);
@@ -129,7 +128,7 @@ void MonitorPage::rebuild() {
     }
     while (QLayoutItem* item = column_->takeAt(0)) delete item;
     sections_.clear();
-    for (const Wanted& group : wanted) {
+    for (const Group& group : wanted) {
       Section section;
       section.name = group.name;
       if (!group.name.isEmpty()) {

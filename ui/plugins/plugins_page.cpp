@@ -24,7 +24,7 @@
 namespace vitrine::ui {
 namespace {
 
-constexpr int kPluginsSettleMs = 20'000;
+constexpr int kMostPluginsWaitMs = 20'000;
 
 QString readingWords() { return PluginsPage::tr("Reading the plugins: a second or two."); }
 
@@ -183,7 +183,7 @@ void PluginsPage::waitUntilIdle() {
            (workbench_.catalog().items.empty() && workbench_.catalogProblem().isEmpty() &&
             error_.isEmpty());
   };
-  waitWhile(isWaiting, kPluginsSettleMs);
+  waitWhile(isWaiting, kMostPluginsWaitMs);
   fillList();
   layOutNow();
 }

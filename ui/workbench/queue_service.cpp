@@ -186,7 +186,7 @@ class WorkerLauncher {
     }
     started_.start();
     try {
-      worker_ = store::workerOf(jobs::attendQueue(file, jobs::headlessProgram()));
+      worker_ = store::workerOf(jobs::startQueueWorker(file, jobs::headlessProgram()));
     } catch (const Error& error) {
       failures_ = std::max(failures_, kPatience);
       error_ = QString::fromUtf8(error.what());
@@ -343,7 +343,7 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
     if (!text.isEmpty()) Q_EMIT messageSent(text);
   };
   if (link_ != nullptr) {
-    link_->send({{"op", "order"}, {"order", toJson(command)}}, this,
+    link_->send({{"op", "command"}, {"command", toJson(command)}}, this,
                 [this, tell](const Json& answer) {
                   try {
                     remote::throwAnswered(answer);
@@ -378,7 +378,7 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
 
 void QueueService::enqueueAgain(const std::vector<jobs::Command::Place>& places) {
   jobs::Command command;
-  command.what = jobs::Command::What::PutBack;
+  command.what = jobs::Command::What::Requeue;
   command.places = places;
   execute(command, [](const jobs::CommandResult& result) {
     return tr("%1 in the queue again.")

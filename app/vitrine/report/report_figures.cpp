@@ -41,7 +41,7 @@ std::string FigureDrawer::reasonOf(const ProgramEnd& ended) const {
          "; give it more time with --chart-time";
 }
 
-Html FigureDrawer::draw(const Asked& asked) {
+Html FigureDrawer::draw(const Request& asked) {
   if (charts_ == Charts::LeftOut) {
     problems_.insert("Charts are left out, as requested.");
     return {};

@@ -27,7 +27,7 @@ class FigureDrawer {
   FigureDrawer(const FigureDrawer&) = delete;
   FigureDrawer& operator=(const FigureDrawer&) = delete;
 
-  struct Asked {
+  struct Request {
     std::string title;              ///< the content, for those who do not see it
     std::string page;               ///< of the window: "compare"
     std::vector<std::string> runs;  ///< UUIDs, the first is the current one
@@ -37,7 +37,7 @@ class FigureDrawer {
   };
   /// A `figure` element with an SVG picture inside. Empty where charts are left out, Studio is not
   /// installed or has nothing to draw: problems() says so.
-  [[nodiscard]] Html draw(const Asked& asked);
+  [[nodiscard]] Html draw(const Request& asked);
 
   /// Writes a report's HTML as a PDF file, through Studio. \throws Error  it cannot be written
   void print(const std::string& html, const std::filesystem::path& pdf) const;

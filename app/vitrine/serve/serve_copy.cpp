@@ -64,20 +64,20 @@ void ServeSession::log(const Task& task) {
                 {"data", Json::binary(std::move(bytes))}});
 }
 
-void ServeSession::order(const Task& task) {
-  const auto asked = task.request.find("order");
-  if (asked == task.request.end()) throw BadRequest("'order' has to be a map");
-  const jobs::Command command = jobs::commandFromJson(*asked);
+void ServeSession::command(const Task& task) {
+  const auto given = task.request.find("command");
+  if (given == task.request.end()) throw BadRequest("'command' has to be a map");
+  const jobs::Command command = jobs::commandFromJson(*given);
   store::RunStore store(database_, store::OpenMode::ReadWrite);
   store.reapLostRuns();
   jobs::JobQueue queue(store);
   const jobs::CommandResult result = execute(command, store, queue);
   const bool mayStart = command.what == jobs::Command::What::Enqueue ||
-                        command.what == jobs::Command::What::PutBack ||
+                        command.what == jobs::Command::What::Requeue ||
                         command.what == jobs::Command::What::Start ||
                         command.what == jobs::Command::What::Mode;
   if (mayStart && result.mode == store::QueueMode::Running && result.entries > 0)
-    jobs::attendQueue(database_, jobs::headlessProgram());
+    jobs::startQueueWorker(database_, jobs::headlessProgram());
   answer(task, toJson(result));
 }
 

@@ -67,7 +67,7 @@ void ServeSession::enqueue(const Task& task) {
   }
   if (!report.is_object() || !report.contains("ids"))
     throw Error("'" + program.string() + " enqueue' gave no ids");
-  jobs::attendQueue(database_, program);
+  jobs::startQueueWorker(database_, program);
   answer(task, {{"ids", report.at("ids")}});
 }
 

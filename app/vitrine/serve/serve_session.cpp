@@ -148,14 +148,14 @@ ServeSession::ServeSession(std::filesystem::path database, remote::FrameWriter& 
   lanes_["watch"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["check"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["change"] = std::make_unique<Lane>(*this, Waiting::Kept);
-  lanes_["order"] = std::make_unique<Lane>(*this, Waiting::Kept);
+  lanes_["command"] = std::make_unique<Lane>(*this, Waiting::Kept);
   lanes_["devices"] = std::make_unique<Lane>(*this, Waiting::Replaced);
   lanes_["copy"] = std::make_unique<Lane>(*this, Waiting::Kept);
 }
 
 ServeSession::~ServeSession() {
   // What was accepted is done, also what still waits for its turn.
-  for (const char* lane : {"change", "order"}) lanes_.erase(lane);
+  for (const char* lane : {"change", "command"}) lanes_.erase(lane);
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, isCancelled] : open_) isCancelled->store(true);
@@ -176,8 +176,8 @@ std::span<const ServeSession::Operation> ServeSession::operations() {
       {"check", "check", &ServeSession::check},
       {"enqueue", "change", &ServeSession::enqueue},
       {"request", "change", &ServeSession::request},
-      {"order", "order", &ServeSession::order},
-      {"edit", "order", &ServeSession::edit},
+      {"command", "command", &ServeSession::command},
+      {"edit", "command", &ServeSession::edit},
       {"load", "", &ServeSession::compute},
       {"unload", "", &ServeSession::compute},
       {"models", "", &ServeSession::compute},
@@ -384,7 +384,7 @@ void ServeSession::request(const Task& task) {
   } else if (what == "resume") {
     queue.enqueue(std::span(&id, 1), {},
                   flagOf(task.request, "front") ? jobs::QueueEnd::Front : jobs::QueueEnd::Back);
-    jobs::attendQueue(database_, jobs::headlessProgram());
+    jobs::startQueueWorker(database_, jobs::headlessProgram());
   } else {
     throw BadRequest("'what' has to be stop, pause, checkpoint, resume or delete, not '" + what +
                      "'");

@@ -75,7 +75,7 @@ class ServeSession {
   void cancel(const Task& task);
   void copy(const Task& task);
   void log(const Task& task);
-  void order(const Task& task);
+  void command(const Task& task);
   void edit(const Task& task);
   void devices(const Task& task);
   /// Left to the process that computes; its answers come through relay().

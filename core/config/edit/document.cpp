@@ -59,14 +59,14 @@ Json fromToml(const toml::node& node) {
 
 /// `set` of a variant or stage as dotted keys. A table in braces replaces, and is a value; any
 /// other table merges, and is taken apart.
-void readSet(const toml::table& set, const std::string& prefix, Json& said) {
+void readSet(const toml::table& set, const std::string& prefix, Json& given) {
   for (const auto& [name, value] : inOrder(set)) {
     const std::string key = prefix.empty() ? name : prefix + "." + name;
     const toml::table* table = value->as_table();
     if (table != nullptr && !table->is_inline() && !table->empty()) {
-      readSet(*table, key, said);
+      readSet(*table, key, given);
     } else {
-      said[key] = fromToml(*value);
+      given[key] = fromToml(*value);
     }
   }
 }
@@ -208,14 +208,14 @@ void Document::rename(const std::string& place, const std::string& from, const s
   };
   for (Axis& axis : sweep) follow(axis.key);
   for (Variant& variant : variants) {
-    for (auto& said : variant.set) follow(said.first);
+    for (auto& given : variant.set) follow(given.first);
   }
   for (Exclude& exclude : excludes) {
-    for (auto& said : exclude) follow(said.first);
+    for (auto& given : exclude) follow(given.first);
   }
-  const auto followed = [&follow](const Json& said) {
+  const auto followed = [&follow](const Json& given) {
     Json result = Json::object();
-    for (const auto& [key, value] : said.items()) {
+    for (const auto& [key, value] : given.items()) {
       std::string name = key;
       follow(name);
       result[name] = value;
@@ -240,10 +240,10 @@ const Document::Axis* Document::axis(const std::string& key) const {
 
 bool isExcludedBy(const Document::Exclude& exclude, const std::string& variant,
                   const SweepPoint& point) {
-  return std::all_of(exclude.begin(), exclude.end(), [&](const auto& said) {
-    if (said.first == "variant") return said.second == variant;
-    return std::any_of(point.begin(), point.end(), [&said](const auto& one) {
-      return one.first == said.first && one.second == said.second;
+  return std::all_of(exclude.begin(), exclude.end(), [&](const auto& given) {
+    if (given.first == "variant") return given.second == variant;
+    return std::any_of(point.begin(), point.end(), [&given](const auto& one) {
+      return one.first == given.first && one.second == given.second;
     });
   });
 }

@@ -84,8 +84,8 @@ class Patch {
   }
 
   // --- tables ---
-  void tables(const TomlPath& path, const Json& said, const Json& target) {
-    const Json now = isNamedTable(below(path, "*")) ? renamed(path, said, target) : said;
+  void tables(const TomlPath& path, const Json& given, const Json& target) {
+    const Json now = isNamedTable(below(path, "*")) ? renamed(path, given, target) : given;
     for (const auto& [key, value] : now.items()) {
       if (!target.contains(key)) erase(below(path, key));
     }
@@ -283,12 +283,12 @@ class Patch {
           text_.at(entry.valueBegin) == '{')
         return insertInline(entry.valueBegin, path, from + entry.path.size(), value);
     }
-    const std::string said = dotted(path, from) + " = " + tomlValue(value);
+    const std::string given = dotted(path, from) + " = " + tomlValue(value);
     if (entries.empty()) {
       const std::size_t close = text_.text().find('}', brace);
-      text_.put(brace, close + 1, "{ " + said + " }");
+      text_.put(brace, close + 1, "{ " + given + " }");
     } else {
-      text_.insert(entries.back().valueEnd, ", " + said);
+      text_.insert(entries.back().valueEnd, ", " + given);
     }
   }
 

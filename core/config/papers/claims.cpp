@@ -152,19 +152,20 @@ void addSettings(const Node& node, const std::string& key, ClaimedExperiment::Se
 
 /// Whether the file's value and a resolved one are the same: "none" is null, n a size of [n, n],
 /// and what a table within a list does not say (an element of data.pipeline) is as by default.
-bool isSame(const Json& said, const Json& resolved) {
-  if (said.is_number() && resolved.is_number()) return said.get<double>() == resolved.get<double>();
-  if (said.is_number() && resolved.is_array() && resolved.size() == 2)
-    return isSame(said, resolved[0]) && isSame(said, resolved[1]);
-  if (said.is_array() && resolved.is_array()) {
-    return std::equal(said.begin(), said.end(), resolved.begin(), resolved.end(), isSame);
+bool isSame(const Json& claimed, const Json& resolved) {
+  if (claimed.is_number() && resolved.is_number())
+    return claimed.get<double>() == resolved.get<double>();
+  if (claimed.is_number() && resolved.is_array() && resolved.size() == 2)
+    return isSame(claimed, resolved[0]) && isSame(claimed, resolved[1]);
+  if (claimed.is_array() && resolved.is_array()) {
+    return std::equal(claimed.begin(), claimed.end(), resolved.begin(), resolved.end(), isSame);
   }
-  if (said.is_object() && resolved.is_object()) {
-    return std::all_of(said.items().begin(), said.items().end(), [&](const auto& item) {
+  if (claimed.is_object() && resolved.is_object()) {
+    return std::all_of(claimed.items().begin(), claimed.items().end(), [&](const auto& item) {
       return resolved.contains(item.key()) && isSame(item.value(), resolved.at(item.key()));
     });
   }
-  return said == resolved || (said == "none" && resolved.is_null());
+  return claimed == resolved || (claimed == "none" && resolved.is_null());
 }
 
 std::string shownValue(const Json& value) {
@@ -260,21 +261,21 @@ bool ClaimedExperiment::has(const std::string& variantOrStage) const {
 
 std::string ClaimedExperiment::deviation(const Json& config, const std::string& variant,
                                          const std::string& stage) const {
-  std::map<std::string, Json> said;
-  const auto lay = [&said](const Settings& settings) {
+  std::map<std::string, Json> claimed;
+  const auto lay = [&claimed](const Settings& settings) {
     for (const auto& [key, value] : settings) {
-      std::erase_if(said, [&key = key](const auto& one) { return isBelow(one.first, key); });
+      std::erase_if(claimed, [&key = key](const auto& one) { return isBelow(one.first, key); });
       if (!value.is_object()) {
-        said[key] = value;
+        claimed[key] = value;
         continue;
       }
-      for (auto& [name, inner] : flatten(value)) said[key + "." + name] = std::move(inner);
+      for (auto& [name, inner] : flatten(value)) claimed[key + "." + name] = std::move(inner);
     }
   };
   lay(base_);
   if (const auto found = variants_.find(variant); found != variants_.end()) lay(found->second);
   if (const auto found = stages_.find(stage); found != stages_.end()) lay(found->second);
-  for (const auto& [key, value] : said) {
+  for (const auto& [key, value] : claimed) {
     const bool isSwept =
         std::any_of(swept_.begin(), swept_.end(),
                     [&key = key](const std::string& axis) { return isBelow(key, axis); });

@@ -56,12 +56,12 @@ std::uint64_t storedOf(Database& database, const std::string& id) {
       database.integer("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?", markOf(id)));
 }
 
-/// Says it once a process: a window looks every few seconds.
-void sayOnce(const std::string& sentence) {
+/// Once a process: a window looks every few seconds.
+void warnOnce(const std::string& sentence) {
   static std::mutex mutex;
-  static std::set<std::string> said;
+  static std::set<std::string> logged;
   const std::lock_guard lock(mutex);
-  if (said.insert(sentence).second) log::warning(sentence);
+  if (logged.insert(sentence).second) log::warning(sentence);
 }
 
 std::int64_t stepOf(const RunWriter::Batch& batch) {
@@ -221,10 +221,10 @@ void Spool::storeAll(Database& database) {
       if (isGone) forget(database, file->id());
       log::info("results that waited in '" + path.string() + "' are stored");
     } catch (const UnwritableError& error) {
-      sayOnce("results wait in '" + path.string() + "': " + error.what());
+      warnOnce("results wait in '" + path.string() + "': " + error.what());
       return;
     } catch (const std::exception& error) {
-      sayOnce("results wait in '" + path.string() + "' and cannot be stored: " + error.what());
+      warnOnce("results wait in '" + path.string() + "' and cannot be stored: " + error.what());
     }
   }
 }

@@ -156,7 +156,7 @@ TEST_F(Orders, APauseThatIsRefusedLeavesTheQueueRunning) {
   EXPECT_EQ(queue.mode(), store::QueueMode::Running);
 }
 
-TEST_F(Orders, ARunThatIsTakenOutOfTheQueueIsNotQueuedUntilItIsPutBackAsItWas) {
+TEST_F(Orders, ARunThatIsTakenOutOfTheQueueIsNotQueuedUntilItIsRequeuedAsItWas) {
   store::QueueOptions urgent;
   urgent.priority = 3;
   urgent.timeLimitSeconds = 60;
@@ -169,7 +169,7 @@ TEST_F(Orders, ARunThatIsTakenOutOfTheQueueIsNotQueuedUntilItIsPutBackAsItWas) {
   EXPECT_EQ(store.run(runs[0]).state, store::RunState::Stopped);
   EXPECT_EQ(store.run(runs[0]).reason, "taken out of the queue");
   Command back;
-  back.what = What::PutBack;
+  back.what = What::Requeue;
   back.places = {{first, runs[0], urgent}, {runs[0], runs[1], {}}, {runs[1], runs[2], {}}};
   static_cast<void>(execute(commandFromJson(toJson(back)), store, queue));
   EXPECT_THAT(command(), ElementsAre(first, runs[0], runs[1], runs[2]));
@@ -184,7 +184,7 @@ TEST_F(Orders, AreUndoneForTheRunsForWhichTheyCanBe) {
   give(What::Remove, runs);
   const std::int64_t alive = addRunning(store);
   Command back;
-  back.what = What::PutBack;
+  back.what = What::Requeue;
   back.places = {{runs[0], runs[1], {}}, {alive, runs[1], {}}, {runs[1], 0, {}}};
   const CommandResult put = execute(back, store, queue);
   EXPECT_THAT(put.runs, ElementsAre(runs[1], runs[0]));

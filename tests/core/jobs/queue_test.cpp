@@ -240,11 +240,11 @@ TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
   store::QueueOptions brief;
   brief.timeLimitSeconds = 0.2;  // the fake program waits to be asked to end
   const std::int64_t run = enqueued(brief);
-  ASSERT_GT(attendQueue(file(), FAKE_PROGRAM), 0);
+  ASSERT_GT(startQueueWorker(file(), FAKE_PROGRAM), 0);
   const auto isAttended = [&] { return !KernelLock::tryLock(workLockFile(file())); };
   ASSERT_TRUE(
       waitUntil([&] { return store.run(run).state != store::RunState::Queued && isAttended(); }));
-  EXPECT_EQ(attendQueue(file(), FAKE_PROGRAM), 0) << "a process is at work";
+  EXPECT_EQ(startQueueWorker(file(), FAKE_PROGRAM), 0) << "a process is at work";
   EXPECT_TRUE(waitUntil([&] { return !isAttended(); }));
   EXPECT_FALSE(isAlive(store.run(run).state));
   EXPECT_THAT(order(), IsEmpty());
@@ -402,7 +402,7 @@ TEST_F(Queue, WritesDownHowAProcessEnded) {
       << "a crash is not repeated, a stopped run is not started";
 }
 
-TEST_F(Queue, KeepsARunThatIsPutBackWhileItsProcessEnds) {
+TEST_F(Queue, KeepsARunThatIsRequeuedWhileItsProcessEnds) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
   store.openSegment(run, 0, store::thisWorker(), Json::object());

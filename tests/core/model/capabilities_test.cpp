@@ -50,7 +50,7 @@ TEST(LatentCodec, DrawsAtTheDeviationOfTheLatentAndGivesAPointAsItIs) {
 /// The next token is probably the sum of all before it, modulo the vocabulary.
 class SumModel final : public LanguageModel {
  public:
-  struct Kept final : Cache {
+  struct OldCache final : Cache {
     std::int64_t length() const override { return tokens.size(1); }
     void truncate(std::int64_t length) override { tokens = tokens.narrow(1, 0, length); }
     at::Tensor tokens;
@@ -58,12 +58,12 @@ class SumModel final : public LanguageModel {
   std::int64_t vocabularySize() const override { return 7; }
   std::int64_t contextLength() const override { return 16; }
   std::unique_ptr<Cache> makeCache(std::int64_t batch) override {
-    auto kept = std::make_unique<Kept>();
+    auto kept = std::make_unique<OldCache>();
     kept->tokens = at::zeros({batch, 0}, at::kLong);
     return kept;
   }
   at::Tensor next(const at::Tensor& tokens, Cache* cache, Rows rows) override {
-    auto* kept = static_cast<Kept*>(cache);
+    auto* kept = static_cast<OldCache*>(cache);
     at::Tensor all = tokens;
     if (kept != nullptr) all = kept->tokens = at::cat({kept->tokens, tokens}, 1);
     at::Tensor logits = at::one_hot(all.cumsum(1).remainder(7), 7).to(at::kFloat);

@@ -12,7 +12,7 @@ namespace vitrine::test {
 namespace {
 
 /// What the items were asked for.
-struct Asked {
+struct Request {
   std::uint64_t seed = 0;
   Json model, task, data, opened;
   TaskSetup context;
@@ -21,7 +21,7 @@ struct Asked {
 
 class SmallArchitecture final : public Architecture {
  public:
-  explicit SmallArchitecture(Asked& asked) : asked_(asked) {}
+  explicit SmallArchitecture(Request& asked) : asked_(asked) {}
   ItemCard card() const override { return cardOf(ItemKind::Architecture, "small"); }
   std::shared_ptr<Model> build(const Config& config, std::uint64_t seed) const override {
     asked_.model = config.json();
@@ -31,12 +31,12 @@ class SmallArchitecture final : public Architecture {
   }
 
  private:
-  Asked& asked_;
+  Request& asked_;
 };
 
 class SmallSource final : public DatasetSource {
  public:
-  explicit SmallSource(Asked& asked) : asked_(asked) {}
+  explicit SmallSource(Request& asked) : asked_(asked) {}
   ItemCard card() const override { return cardOf(ItemKind::Dataset, "pictures"); }
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     asked_.opened = config.json();
@@ -44,7 +44,7 @@ class SmallSource final : public DatasetSource {
   }
 
  private:
-  Asked& asked_;
+  Request& asked_;
 };
 
 /// The small task with a head of its own.
@@ -63,7 +63,7 @@ class HeadedSession final : public SmallSession {
 
 class SmallTask final : public Task {
  public:
-  explicit SmallTask(Asked& asked) : asked_(asked) {}
+  explicit SmallTask(Request& asked) : asked_(asked) {}
   ItemCard card() const override { return cardOf(ItemKind::Task, "guessing"); }
   std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override {
     asked_.task = setup.task.json();
@@ -75,7 +75,7 @@ class SmallTask final : public Task {
   }
 
  private:
-  Asked& asked_;
+  Request& asked_;
 };
 
 class PrepareRun : public testing::Test {
@@ -104,7 +104,7 @@ class PrepareRun : public testing::Test {
     return static_cast<HeadedSession&>(*setup.session).head_.weight.sum().item<double>();
   }
 
-  Asked asked_;
+  Request asked_;
   Registry registry_;
   Json config_;
 };

@@ -84,7 +84,7 @@ inline std::shared_ptr<const Pipeline> pipelineOf(const Json& data, std::uint64_
                                                   std::int64_t side = 8) {
   return std::make_shared<const Pipeline>(test::transformRegistry(), Config(data),
                                           std::make_shared<Squares>(side), seed,
-                                          Pipeline::Wanted{});
+                                          Pipeline::ImageShape{});
 }
 
 }  // namespace vitrine::autoencoder

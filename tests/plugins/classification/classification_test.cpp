@@ -89,7 +89,7 @@ TaskSetup setupOf(std::shared_ptr<Model> model, std::shared_ptr<const Dataset> d
   setup.seed = seed;
   setup.pipeline =
       std::make_shared<const Pipeline>(test::transformRegistry(), setup.data, std::move(dataset),
-                                       seed, Pipeline::Wanted{imageSize, 0});
+                                       seed, Pipeline::ImageShape{imageSize, 0});
   return setup;
 }
 

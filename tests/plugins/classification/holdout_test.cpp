@@ -97,7 +97,7 @@ std::unique_ptr<TaskSession> openHeld(const Json& data, std::uint64_t seed = 0,
   setup.pipeline = std::make_shared<const Pipeline>(
       test::transformRegistry(), setup.data,
       std::make_shared<CountedImages>(std::make_shared<Reads>(), hasValidation), seed,
-      Pipeline::Wanted{});
+      Pipeline::ImageShape{});
   return ClassificationTask().open(setup);
 }
 

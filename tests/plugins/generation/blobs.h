@@ -88,7 +88,7 @@ inline TaskSetup setupOf(std::shared_ptr<Model> model, const Json& task = Json::
   setup.evaluationBatchSize = 5;
   setup.loaderWorkers = 0;
   setup.pipeline = std::make_shared<const Pipeline>(
-      registry(), setup.data, std::make_shared<Blobs>(), 0, Pipeline::Wanted{});
+      registry(), setup.data, std::make_shared<Blobs>(), 0, Pipeline::ImageShape{});
   return setup;
 }
 

@@ -339,7 +339,7 @@ TEST(Generation, RefusesToCacheLatentsOfImagesThatChange) {
   data["augment"]["crop_padding"] = 1;
   setup.data = Config(data);
   setup.pipeline = std::make_shared<const Pipeline>(
-      registry(), setup.data, std::make_shared<Blobs>(), 0, Pipeline::Wanted{});
+      registry(), setup.data, std::make_shared<Blobs>(), 0, Pipeline::ImageShape{});
   EXPECT_THAT([&] { (void)GenerationTask().open(setup)->trainingStream(0); },
               Fails<ConfigError>("random_crop", "task.latent_cache"));
 }

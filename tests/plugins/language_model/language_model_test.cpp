@@ -81,7 +81,7 @@ TaskSetup setupOf(const Options& options) {
   setup.registry = &test::transformRegistry();
   setup.pipeline = std::make_shared<const Pipeline>(test::transformRegistry(), setup.data,
                                                     std::make_shared<Texts>(options.texts), 0,
-                                                    Pipeline::Wanted{});
+                                                    Pipeline::ImageShape{});
   return setup;
 }
 

@@ -66,8 +66,9 @@ inline TaskSetup setupOf(const Options& options) {
   setup.loaderWorkers = 0;
   setup.registry = &test::transformRegistry();
   if (options.judge) setup.auxiliaries = {*options.judge};
-  setup.pipeline = std::make_shared<const Pipeline>(
-      test::transformRegistry(), setup.data, std::make_shared<TwoKinds>(), 0, Pipeline::Wanted{});
+  setup.pipeline =
+      std::make_shared<const Pipeline>(test::transformRegistry(), setup.data,
+                                       std::make_shared<TwoKinds>(), 0, Pipeline::ImageShape{});
   return setup;
 }
 

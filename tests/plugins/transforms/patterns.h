@@ -41,7 +41,7 @@ inline Json dataValues() { return dataSchema().defaults(); }
 
 inline std::shared_ptr<const Pipeline> pipelineOf(std::shared_ptr<const Dataset> dataset,
                                                   const Json& data, std::uint64_t seed = 0,
-                                                  const Pipeline::Wanted& wanted = {}) {
+                                                  const Pipeline::ImageShape& wanted = {}) {
   return std::make_shared<const Pipeline>(transformRegistry(), Config(data), std::move(dataset),
                                           seed, wanted);
 }

@@ -33,8 +33,8 @@ class PageTest : public ::testing::Test {
     return made;
   }
   /// A point of the view where a click chooses what `isWanted` says.
-  template <class Wanted>
-  static QPoint placeOf(FigureView& view, Wanted isWanted) {
+  template <class Matches>
+  static QPoint placeOf(FigureView& view, Matches isWanted) {
     (void)view.grab();  // painted, so that it knows its places
     for (int y = 0; y < view.height(); y += 2) {
       for (int x = 0; x < view.width(); x += 2) {
