@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -110,6 +111,34 @@ bool isSentence(std::string_view text) {
   return false;
 }
 
+/// Those of a text as the source spells it.
+std::vector<std::string> sentencesOf(const std::string& text) {
+  std::vector<std::string> sentences{""};
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool isBreak = text.compare(at, 2, "\\n") == 0;
+    const bool isEnd = text[at] == ' ' && at > 0 &&
+                       std::string_view(".!?").find(text[at - 1]) != std::string_view::npos;
+    if (isBreak || isEnd)
+      sentences.emplace_back();
+    else
+      sentences.back() += text[at];
+    if (isBreak) ++at;
+  }
+  return sentences;
+}
+
+/// Parts between spaces that have a letter or a digit.
+int wordsIn(const std::string& sentence) {
+  std::istringstream parts(sentence);
+  int words = 0;
+  for (std::string part; parts >> part;) {
+    if (part.size() == 6 && part.starts_with("\\u")) continue;  // a sign by its code
+    words +=
+        std::any_of(part.begin(), part.end(), [](char c) { return isLetter(c) || isDigit(c); });
+  }
+  return words;
+}
+
 /// The literal at `at`, whose pieces follow each other.
 std::string literalAt(const std::vector<Token>& tokens, std::size_t at) {
   std::string text;
@@ -156,6 +185,21 @@ std::vector<WindowText> straightlyQuoted(const std::string& file, std::string_vi
         text.find("\\\"%") != std::string::npos || text.find("'%") != std::string::npos;
     if (isQuoting && text.find('<') == std::string::npos)
       found.push_back({file, tokens[i].line, text});
+  }
+  return found;
+}
+
+std::vector<WindowText> longSentences(const std::string& file, std::string_view source) {
+  const std::vector<Token> tokens = tokensOf(source);
+  std::vector<WindowText> found;
+  for (std::size_t i = 2; i < tokens.size(); ++i) {
+    if (tokens[i].kind != Token::Kind::Literal || tokens[i - 1].text != "(" ||
+        tokens[i - 2].text != "tr")
+      continue;
+    for (std::string& sentence : sentencesOf(literalAt(tokens, i))) {
+      if (wordsIn(sentence) > kMostWords)
+        found.push_back({file, tokens[i].line, std::move(sentence)});
+    }
   }
   return found;
 }

@@ -1,5 +1,5 @@
-// Texts of the window that do not go through tr() or quote in another way than the rest, and the
-// reader of sources that finds them.
+// Texts of the window that do not go through tr(), quote in another way than the rest or are too
+// long, and the reader of sources that finds them.
 #pragma once
 
 #include <filesystem>
@@ -25,6 +25,12 @@ struct WindowText {
 /// count.
 [[nodiscard]] std::vector<WindowText> straightlyQuoted(const std::string& file,
                                                        std::string_view source);
+
+/// Sentences of tr() with more than kMostWords words. A sentence ends at a full stop, an
+/// exclamation or a question mark before a space, and at a line break.
+[[nodiscard]] std::vector<WindowText> longSentences(const std::string& file,
+                                                    std::string_view source);
+inline constexpr int kMostWords = 25;
 
 using TextReader = std::vector<WindowText>(const std::string& file, std::string_view source);
 /// What `read` finds in every source of the window below `root`.

@@ -1,4 +1,5 @@
-// Texts of the window: all go through tr(), and the reader sees one that does not.
+// Texts of the window: all go through tr(), quote alike and have short sentences, and the readers
+// see those that do not.
 #include "tests/structure/texts.h"
 
 #include <gmock/gmock.h>
@@ -55,6 +56,29 @@ TEST(Texts, OfTheWindowHaveOneKindOfQuotes) {
   for (const WindowText& one : textsOfWindow(VITRINE_SOURCE_DIR, straightlyQuoted)) {
     sentences += one.file + ":" + std::to_string(one.line) + ": \"" + one.text +
                  "\": quote with \\u201c and \\u201d.\n";
+  }
+  EXPECT_EQ(sentences, "");
+}
+
+TEST(Texts, WithASentenceOfTooManyWordsAreFound) {
+  std::string words;
+  for (int i = 0; i < kMostWords; ++i) words += "word ";
+  const auto found = [](const std::string& text) {
+    return longSentences("ui/a.cpp", "tr(\"" + text + "\")").size();
+  };
+  EXPECT_EQ(found(words), 0U);
+  EXPECT_EQ(found(words + "more"), 1U);
+  EXPECT_EQ(found(words + "\"\n\"more"), 1U) << "the pieces of a literal are one text";
+  EXPECT_EQ(found(words + "\\u2013 %"), 0U) << "signs are no words";
+  EXPECT_EQ(found("Before. " + words + "end. Behind"), 1U);
+  EXPECT_EQ(found(words + "\\nmore"), 0U);
+}
+
+TEST(Texts, OfTheWindowHaveShortSentences) {
+  std::string sentences;
+  for (const WindowText& one : textsOfWindow(VITRINE_SOURCE_DIR, longSentences)) {
+    sentences += one.file + ":" + std::to_string(one.line) + ": \"" + one.text +
+                 "\": split it, or say less.\n";
   }
   EXPECT_EQ(sentences, "");
 }

@@ -458,14 +458,14 @@ void ArtifactsPage::onClicked(std::int64_t run, const FigureTarget& target) {
 
 QString ArtifactsPage::howToRead() const {
   return tr(
-      "Results of the analyses of a run, by analysis and name. The slider chooses the step, "
-      "and Follow stays at the newest. Up to four selected runs are shown side by side. "
-      "Compare colours between them only while Same scale is on.\n\n"
-      "A spectrum shows how fast the singular values of each head's attention fall: few large "
-      "ones mean that the head reads the same few directions for every query. A reliability "
-      "diagram compares accuracy with confidence; the gap is hatched, and bars below the "
-      "diagonal are overconfident. Attention shows where a head reads, not why the model "
-      "decides. A cell of a confusion matrix opens its images on Calibration.");
+      "Results of the analyses of a run, by analysis and name. The slider chooses the step, and "
+      "Follow stays at the newest. Up to four selected runs are shown side by side. Compare "
+      "colours between them only while Same scale is on.\n\n"
+      "A spectrum shows how fast the singular values of each head's attention fall. Few large ones "
+      "mean that the head reads the same few directions for every query. A reliability diagram "
+      "compares accuracy with confidence; the gap is hatched, and bars below the diagonal are "
+      "overconfident. Attention shows where a head reads, not why the model decides. A cell of a "
+      "confusion matrix opens its images on Calibration.");
 }
 
 }  // namespace vitrine::ui

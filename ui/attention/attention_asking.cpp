@@ -82,7 +82,7 @@ QString AttentionPage::costOfMissing() const {
         "minutes.");
   if (missing > 1)
     return tr("Computing asks both runs: it loads the weights of both (%1) and runs one image "
-              "through each model: seconds on a processor, less for the next image.")
+              "through each model. That takes seconds on a processor, and less for the next image.")
         .arg(weights.isEmpty() ? tr("size unknown") : weights);
   if (isDrawn)
     return tr(

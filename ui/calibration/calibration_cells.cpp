@@ -69,9 +69,9 @@ void CalibrationPage::showConfusion() {
   if (choice_.hasCues) {
     confusion_->setFigure(cueFigure());
     confusion_->setEmptyText(
-        tr("These runs have stored no decisions between shape and texture up to this step. They "
-           "are stored while a run trains where shape bias is ticked under Observe, on data whose "
-           "test images have the shape of one class and the texture of another."));
+        tr("These runs have stored no decisions between shape and texture up to this step. A run "
+           "stores them while it trains when shape bias is ticked under Observe. Its test images "
+           "need the shape of one class and the texture of another."));
     return;
   }
   confusion_->setFigure(makeConfusionFigure(confusionPicture(), FigureStyle{}));

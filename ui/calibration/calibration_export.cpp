@@ -122,15 +122,15 @@ QString CalibrationPage::howToRead() const {
       "overconfident. Bins are closed on the right. Bars of fewer than 50 images are pale: they "
       "say little.\n\n"
       "ECE is the gap between accuracy and confidence, averaged over bins by their number of "
-      "images; MCE is the largest gap; classwise ECE is the mean over the classes' own "
+      "images. MCE is the largest gap. Classwise ECE is the mean over the classes' own "
       "probabilities. Brier score and negative log-likelihood need no bins. ECE depends on the "
       "bins: compare runs with the same ones.\n\n"
       "The temperature divides the logits. It changes no prediction and no accuracy. The fitted "
-      "one has the least negative log-likelihood on the validation split where that was evaluated "
-      "at the same step, else on the images shown, which flatters it.\n\n"
-      "Shape or texture: on images with the shape of one class and the texture of another, a dot "
-      "is the share of shape among the decisions for either cue, category by category. Decisions "
-      "for a third class are left out, and counted in the tool tip.");
+      "one has the least negative log-likelihood on the validation split, when that was evaluated "
+      "at the same step. Otherwise it is fitted to the images shown, which flatters it.\n\n"
+      "Shape or texture: the images have the shape of one class and the texture of another. A dot "
+      "is the share of shape among the decisions for either cue, for each category. Decisions for "
+      "a third class are left out, and counted in the tool tip.");
 }
 
 }  // namespace vitrine::ui

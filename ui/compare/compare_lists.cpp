@@ -308,17 +308,16 @@ bool ComparePage::eventFilter(QObject* watched, QEvent* event) {
 
 QString ComparePage::howToRead() const {
   return tr(
-      "Each row is a variant: runs that differ in their seed alone. The number is the mean "
-      "over seeds, \u00b1 half of its 95\u2009% interval (Student's t); n is the number of "
-      "seeds.\n\n"
+      "Each row is a variant: runs that differ in their seed alone. The number is the mean over "
+      "seeds, \u00b1 half of its 95\u2009% interval (Student's t); n is the number of seeds.\n\n"
       "The paired difference subtracts the baseline's run of the same seed, which removes the "
-      "effect of the seed: its interval is often far narrower than those of the two means. "
-      "\u201cBetter\u201d or \u201cworse\u201d: the interval does not include zero. \u201cNo "
-      "clear difference\u201d: it does, which does not mean that the two are equal.\n\n"
-      "Finished runs count, the newest of each seed; the line below the table names the "
-      "others. \u201cBest value\u201d takes the luckiest evaluation of each run and "
-      "overestimates the model. With many variants some intervals miss zero by chance: one of "
-      "twenty that have no effect.");
+      "effect of the seed. Its interval is often far narrower than those of the two means. "
+      "\u201cBetter\u201d or \u201cworse\u201d: the interval does not include zero. \u201cNo clear "
+      "difference\u201d: it does, which does not mean that the two are equal.\n\n"
+      "Finished runs count, the newest of each seed; the line below the table names the others. "
+      "\u201cBest value\u201d takes the luckiest evaluation of each run and overestimates the "
+      "model. With many variants some intervals miss zero by chance: one of twenty that have no "
+      "effect.");
 }
 
 }  // namespace vitrine::ui

@@ -25,8 +25,8 @@ ParallelView::ParallelView(QWidget* parent) : QWidget(parent) {
   setMouseTracking(false);
   setAccessibleName(tr("Parallel coordinates"));
   setAccessibleDescription(
-      tr("Left and right choose an axis, L makes it logarithmic, F reverses it, B brushes it, up "
-         "and down move the brush, with Shift its size, Delete drops it."));
+      tr("Left and right choose an axis, L makes it logarithmic, F reverses it and B brushes it. "
+         "Up and down move the brush, with Shift they change its size, and Delete drops it."));
 }
 
 ParallelView::~ParallelView() = default;

@@ -228,8 +228,8 @@ std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
   if (const Json& left = stateMember(meta, "left_out"); left.is_number()) {
     const QString sentence =
         QObject::tr(
-            "This %1 of %2 was too large to be copied from the other machine: open the "
-            "database there, or export the run and import it here.")
+            "This %1 of %2 was too large to be copied from the other machine. Open the database "
+            "there, or export the run and import it here.")
             .arg(kind, QString::fromStdString(formatBytes(left.get<double>())));
     return makeMetaFigure(sentence, sentence, meta, std::move(style));
   }

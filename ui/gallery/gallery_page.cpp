@@ -363,13 +363,13 @@ void GalleryPage::takePicks() {
 QString GalleryPage::howToRead() const {
   return tr(
       "Every image that the runs of this database generated. The search compares keys of an "
-      "image's recipe: sampler:ddim class:3 guidance>2 run:12 step:400 starred tag:paper; a minus "
-      "negates a word, and any other word is searched in recipes, names of classes and names of "
+      "image's recipe: sampler:ddim class:3 guidance>2 run:12 step:400 starred tag:paper. A minus "
+      "negates a word. Any other word is searched in recipes, names of classes and names of "
       "runs.\n\n"
       "Runs and steps shows the same seed and condition by other runs and at other steps. Where "
       "another setting differs, the cell has a \u2260 and its tool tip names it. Two images are "
-      "compared pixel by pixel: in the difference, orange is where A is brighter, blue where B is; "
-      "the scale ends at the largest difference. Flicker changes twice a second.\n\n"
+      "compared pixel by pixel: in the difference, orange is where A is brighter, blue where B is. "
+      "The scale ends at the largest difference. Flicker changes twice a second.\n\n"
       "Verify makes an image again from its recipe and compares the pixels: the same recipe gives "
       "the same pixels on one machine. Recall settings opens the Playground with them.\n\n"
       "Equal pixels have an equal SHA-256. Enlarged images are never smoothed.");

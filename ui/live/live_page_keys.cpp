@@ -176,13 +176,13 @@ void LivePage::setViewState(const Json& state) {
 QString LivePage::howToRead() const {
   return tr(
       "Every map shows where one query reads in the image, with the weights of the step in the "
-      "title. Click a patch to ask from it. Grey is masked: the model cannot read there. "
-      "Attention shows where a head reads, not why the model decides. The loss change is "
-      "the loss of a few probe samples with the schedule at its end, minus their loss now.\n"
-      "Keys: arrows move the patch, comma and full stop the layer, with Shift the head, "
-      "brackets the image, C asks from the class token, M from all, Page Up and Page Down go "
-      "along the schedule, End follows, Space holds the picture, T shows the values. "
-      "Escape closes a window of its own.");
+      "title. Click a patch to ask from it. Grey is masked: the model cannot read there. Attention "
+      "shows where a head reads, not why the model decides. The loss change is the loss of a few "
+      "probe samples with the schedule at its end, minus their loss now.\n"
+      "Keys: arrows move the patch, comma and full stop the layer, with Shift the head, brackets "
+      "the image. C asks from the class token, M from all. Page Up and Page Down go along the "
+      "schedule, End follows, Space holds the picture, T shows the values. Escape closes a window "
+      "of its own.");
 }
 
 void LivePage::shareFocus() {

@@ -277,12 +277,12 @@ std::unique_ptr<Figure> MonitorPage::figure() {
 
 QString MonitorPage::howToRead() const {
   return tr(
-      "Each plot is one metric of the selected runs. A run has the same colour, dash and "
-      "symbol everywhere. The strong line is smoothed, the faint one behind it has every "
-      "value, and values that are read out are never smoothed.\n\n"
+      "Each plot is one metric of the selected runs. A run has the same colour, dash and symbol "
+      "everywhere. The strong line is smoothed, the faint one behind it has every value, and "
+      "values that are read out are never smoothed.\n\n"
       "Each column of pixels draws the lowest and the highest value, so no spike is hidden. A "
-      "cross on the lower edge is a NaN, an arrow an infinite value or one beyond the edge, a "
-      "dotted tick the step where a run resumed.\n\n"
+      "cross on the lower edge is a NaN, an arrow an infinite value or one beyond the edge. A "
+      "dotted tick is the step where a run resumed.\n\n"
       "Drag, Ctrl and wheel zoom; with X or Y held, along one axis. Home shows all points. X and Y "
       "make that axis of the plot logarithmic. A double click enlarges a plot, Esc shows all of "
       "them again.");

@@ -260,14 +260,14 @@ QString PlaygroundPage::howToRead() const {
   return tr(
       "A model in memory draws with these settings. A button with three dots makes a setting the "
       "rows or columns of a grid, with values as 1, 2, 4 or 0..9. The film shows the clean image "
-      "that the network predicts at each step: it begins with a guess that is almost the mean of "
-      "the data and ends with the image.\n\nClick a patch of the image or film to draw the image "
-      "again and "
-      "see where that patch reads at each step. All steps share one colour scale, whose end is "
-      "printed. Attention shows where a head reads, not why the model decides.\n\nVerify makes an "
-      "image again from its recipe and compares the pixels: the same recipe gives the same pixels "
-      "on one machine. Keys on an image: A recalls all settings, S the seed, P the prompt, R all "
-      "but the seed, I shows the recipe, V verifies, G sends it to the gallery.");
+      "that the network predicts at each step. It begins with a guess that is almost the mean of "
+      "the data and ends with the image.\n\n"
+      "Click a patch of the image or film to draw the image again and see where that patch reads "
+      "at each step. All steps share one colour scale, whose end is printed. Attention shows where "
+      "a head reads, not why the model decides.\n\n"
+      "Verify makes an image again from its recipe and compares the pixels: the same recipe gives "
+      "the same pixels on one machine. Keys on an image: A recalls all settings, S the seed, P the "
+      "prompt, R all but the seed. I shows the recipe, V verifies, G sends it to the gallery.");
 }
 
 }  // namespace vitrine::ui

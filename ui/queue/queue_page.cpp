@@ -78,9 +78,9 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   stack_ = new QStackedWidget;
   stack_->addWidget(view_);
   auto* empty = new EmptyPage(
-      tr("Nothing is in the queue.\nRuns that you start here or with `vitrine enqueue` wait in it "
-         "for their device, run in processes of their own, and continue when this window is "
-         "closed."),
+      tr("Nothing is in the queue.\n"
+         "Runs that you start here or with `vitrine enqueue` wait in it for their device. They run "
+         "in processes of their own and continue when this window is closed."),
       tr("New experiment"));
   connect(empty, &EmptyPage::actionRequested, this,
           [this] { workbench_.showPage(QStringLiteral("configure")); });

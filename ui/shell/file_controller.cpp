@@ -115,9 +115,9 @@ void FileController::open(const QString& file) {
     case store::FileKind::Folder:
     case store::FileKind::Unknown:
       workbench_.showError(
-          tr("%1 is not a file that Vitrine can open: databases (.sqlite), experiment files "
-             "(.toml), exports (.vitrine), TensorBoard event files, weights (.safetensors), "
-             "figures drawn by Vitrine, folders of images. Other images open on the page "
+          tr("%1 is not a file that Vitrine can open. It opens databases (.sqlite), experiment "
+             "files (.toml), exports (.vitrine), TensorBoard event files, weights (.safetensors), "
+             "figures drawn by Vitrine and folders of images. Other images open on the page "
              "Attention.")
               .arg(info.fileName()));
       return;

@@ -177,18 +177,18 @@ void SpectraPage::showNotice() {
 QString SpectraPage::howToRead() const {
   return tr(
       "Each small chart has the singular values of one head's attention matrix, mean over the "
-      "probe images. Where they fall fast, few directions hold most of the attention: the rank at "
+      "probe images. Where they fall fast, few directions hold most of the attention. The rank at "
       "80 % is the number of singular values that hold 80 % of their sum. Drag the dashed line to "
-      "choose another share.\n\nThe waterfall has a column for each stored step: its index from "
-      "bottom to top, its colour the logarithm of the singular value, the white line the rank. It "
-      "grows while a run trains; steps that only have a checkpoint are measured by Complete the "
-      "waterfall.\n\nA claim about ranks needs controls. Diamonds and dashed lines are the same "
-      "model before any training: what is there already comes from the mask or the architecture, "
-      "not from learning. Other selected runs are controls too; the keys in which their "
-      "configurations differ stand below their names. Above the charts stands what the ranks of "
-      "all variants of the experiment say, and which of them are not trained. Effective rank is "
-      "the exponential of the entropy of the shares, stable rank the sum of squares over the "
-      "largest square.");
+      "choose another share.\n\n"
+      "The waterfall has a column for each stored step. The index goes from bottom to top, the "
+      "colour is the logarithm of the singular value, the white line is the rank. It grows while a "
+      "run trains; steps that only have a checkpoint are measured by Complete the waterfall.\n\n"
+      "A claim about ranks needs controls. Diamonds and dashed lines are the same model before any "
+      "training: what is there already comes from the mask or the architecture, not from learning. "
+      "Other selected runs are controls too; the keys in which their configurations differ stand "
+      "below their names. Above the charts stands what the ranks of all variants of the experiment "
+      "say, and which of them are not trained. Effective rank is the exponential of the entropy of "
+      "the shares, stable rank the sum of squares over the largest square.");
 }
 
 }  // namespace vitrine::ui

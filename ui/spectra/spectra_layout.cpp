@@ -35,10 +35,10 @@ class DragView final : public FigureView {
 QWidget* SpectraPage::makeTools() {
   auto* bar = new FlowBar(this);
   FlowRow* row = &bar->row();
-  threshold_ = withName(
-      new QSpinBox(this), tr("Threshold of the rank"),
-      tr("The rank is the number of singular values that hold this share of their sum; drag the "
-         "line in the chart, or move it with the arrow keys"));
+  threshold_ =
+      withName(new QSpinBox(this), tr("Threshold of the rank"),
+               tr("The rank is the number of singular values that hold this share of their sum. "
+                  "Drag the line in the chart, or move it with the arrow keys."));
   threshold_->setRange(1, 100);
   threshold_->setPrefix(tr("Rank at "));
   threshold_->setSuffix(QStringLiteral("\u2009%"));

@@ -93,8 +93,8 @@ QFrame* StartPage::makeFirst() {
   QFrame* card = startCard(tr("First steps"), inside);
   inside->addWidget(startLabel(
       tr("The demo trains two models on Fashion-MNIST, a plain vision transformer and one with a "
-         "soft causal mask: 5 epochs each, a minute or two on a laptop without a GPU. Curves, "
-         "attention ranks and calibration appear while it runs."),
+         "soft causal mask. Each trains 5 epochs, a minute or two on a laptop without a GPU. "
+         "Curves, attention ranks and calibration appear while it runs."),
       "muted"));
   demo_ = new StartButton(tr("Run the demo"));
   demo_->setProperty("primary", true);

@@ -43,11 +43,11 @@ void ExperimentForm::buildSelect() {
   auto* box = new QCheckBox(tr("Choose values on a held-out part of the training set"), holder);
   box->setObjectName(QStringLiteral("select"));
   box->setChecked(isOn);
-  QLabel* about = wrappedLabel(
-      "small", holder,
-      tr("Every combination of the values below is trained without that part and scored on it; the "
-         "best is trained again on all of the training set, once for each seed. Only these final "
-         "runs see the test set."));
+  QLabel* about =
+      wrappedLabel("small", holder,
+                   tr("Every combination of the values below is trained without that part and "
+                      "scored on it. The best one is trained again on all of the training set, "
+                      "once for each seed. Only these final runs see the test set."));
   about->setContentsMargins(px(22), 0, 0, 0);
   box->setAccessibleDescription(about->text());
   column->addWidget(box);
