@@ -51,9 +51,9 @@ struct ProgramEnd {
 
   [[nodiscard]] bool isSuccess() const noexcept { return how == How::Exited && code == 0; }
 };
-/// Runs the program to its end. Its streams are files in memory, so that no full pipe holds it up
-/// and a process that it leaves behind does not hold up the caller. \param start  its streams are
-/// not used
+/// Runs the program to its end. Its streams are files in memory: no full pipe holds it up, and a
+/// process that it leaves behind does not hold up the caller. \param start  its streams are not
+/// used
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT ProgramEnd runProgram(ProgramStart start,
                                                               const std::string& input = {},
                                                               const RunLimits& limits = {});

@@ -1,8 +1,9 @@
 // Counter-based random numbers: Philox-4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").
 //
-// A stream is keyed by (run seed, name) and addressed by counters, so a value depends on what it is for
-// and never on how many were drawn before, on threads, or on a resume. The names in use are `order` and
-// `augment`, counted by (epoch, sample id), and `init`, counted by (parameter name, element).
+// A stream is keyed by (run seed, name) and addressed by counters. A value depends on what it is
+// for, and never on how many were drawn before, on threads, or on a resume. The names in use are
+// `order` and `augment`, counted by (epoch, sample id), and `init`, counted by (parameter name,
+// element).
 #pragma once
 
 #include <array>

@@ -27,7 +27,7 @@ struct ReliabilityBin {
 };
 
 /// A confidence of exactly 0, or NaN, falls in no bin but counts in the total of
-/// `calibrationError`; one that rounding lifts above 1 falls in the last bin.
+/// `calibrationError`. One that rounding lifts above 1 falls in the last bin.
 /// \param isCorrect  of each confidence
 /// \param edges  as binEdges() makes them
 /// \param binOf  receives the bin of each confidence, -1: none; unless it is nullptr

@@ -56,7 +56,7 @@ std::optional<HeldCheckpoint> holdNewestCheckpoint(
     const auto newest = newestCheckpoint(listed, same == 0 ? report : nullptr);
     if (!newest) {
       // A listing may miss every folder that another process renames into place or removes while it
-      // is read (POSIX, readdir), and a folder may be gone before it is verified.
+      // is read (POSIX, readdir). A folder may also be gone before it is verified.
       std::vector<fs::path> folders;
       for (const CheckpointFolder& one : listed) folders.push_back(one.folder);
       same = folders == before ? same + 1 : 1;

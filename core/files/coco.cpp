@@ -162,7 +162,7 @@ class CocoReader {
   }
 
   /// Runs as text: 5 bits a character from '0' on, bit 5 set where more follow, the last bit of a
-  /// number its sign; from the fourth on a number is the difference to the one two before.
+  /// number its sign. From the fourth on a number is the difference to the one two before.
   std::vector<std::uint32_t> unpacked(const std::string& text, const std::string& place) const {
     std::vector<std::int64_t> runs;
     for (std::size_t i = 0; i < text.size();) {

@@ -3,8 +3,8 @@
 //
 // A decoder allocates memory for the size in a header: a PNG of 2.6 MB can ask for 2.6 GB. Decoders
 // are also lenient: a JPEG that is cut comes out grey at the bottom without an error. The structure
-// is therefore checked to the last byte: chunks of a PNG with their CRC-32, markers of a JPEG up to
-// the end marker, the RIFF size of a WebP.
+// is therefore checked to the last byte. A PNG is checked by chunks with their CRC-32, a JPEG by
+// markers up to the end marker, a WebP by its RIFF size.
 #pragma once
 
 #include <cstddef>

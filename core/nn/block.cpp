@@ -180,9 +180,9 @@ bool Block::isWhole(double tokens) const {
       {kLargeBatch, static_cast<std::int64_t>(tokens), options_.width, options_.heads});
 }
 
-// As one operation a block keeps its input and the stream between its branches, queries, keys and
-// values, probabilities, the attention's result, one value before each nonlinearity, and the
-// factors of dropout.
+// As one operation a block keeps its input and the stream between its branches. It keeps queries,
+// keys and values, probabilities and the attention's result, one value before each nonlinearity,
+// and the factors of dropout.
 
 BlockCost Block::attentionCost(double kept, double tokens, bool hasFactor) const {
   const double width = static_cast<double>(options_.width);

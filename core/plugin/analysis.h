@@ -95,7 +95,7 @@ class VITRINE_ENGINE_EXPORT Analysis {
     Scores scores;  ///< become metrics "analysis/<id>/<name>"
   };
   /// First half of a probe, on the training thread: copies what it needs to the CPU and returns the
-  /// second half, which runs on a background thread and owns nothing of the model.
+  /// second half. That runs on a background thread and owns nothing of the model.
   /// \pre kind() == Probe
   [[nodiscard]] virtual std::function<Findings()> probe(const Config& config,
                                                         ProbeContext& context) const;

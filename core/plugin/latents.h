@@ -55,8 +55,8 @@ class VITRINE_ENGINE_EXPORT Latents {
   [[nodiscard]] at::Tensor encode(const at::Tensor& images, at::Generator& generator) const;
   /// The same at the mean of the distribution.
   [[nodiscard]] at::Tensor encodeMean(const at::Tensor& images) const;
-  /// Scaled latents of a batch, drawn: from its field `latent` where there is one, of each sample
-  /// as often mirrored as not where its mirror image is there, else from its field `image`.
+  /// Scaled latents of a batch, drawn from its field `latent` where there is one, else from its
+  /// field `image`. Each sample is as often mirrored as not where its mirror image is there.
   [[nodiscard]] at::Tensor of(const Batch& batch, at::Generator& generator) const;
   /// Scaled latents to images in [0, 1], clamped. No gradient.
   /// \throws ShapeError  latents of another codec

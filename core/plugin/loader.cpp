@@ -105,7 +105,7 @@ std::string whyUnsafe(const fs::path& path, const char* what) {
 }
 
 /// The same for a file, its folder, and the folders above, in which others must not be able to
-/// rename: a folder with the sticky bit, like /tmp, does not let them.
+/// rename. A folder with the sticky bit, like /tmp, does not let them.
 std::string whyUnsafeFile(const fs::path& file) {
   if (std::string unsafe = whyUnsafe(file, "file"); !unsafe.empty()) return unsafe;
   fs::path folder = file.parent_path();

@@ -1,5 +1,5 @@
-// Items that are known but not loaded, since their plugin is disabled: so that a caller who asks
-// for one hears why, in one sentence, instead of "there is no such thing".
+// Items that are known but not loaded, since their plugin is disabled. A caller that asks for one
+// gets the reason in one sentence, instead of "there is no such thing".
 #pragma once
 
 #include <map>

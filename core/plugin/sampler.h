@@ -26,8 +26,8 @@ struct SampleRequest {
 };
 
 /// The same code behind `vitrine sample`, `vitrine serve` and evaluations. Sample i is drawn from
-/// (seed + i) alone: a batch of 16 gives what 16 batches of one give, to float rounding of the
-/// model; equal requests on one machine give equal bytes.
+/// (seed + i) alone. A batch of 16 gives what 16 batches of one give, to float rounding of the
+/// model. Equal requests on one machine give equal bytes.
 class VITRINE_ENGINE_EXPORT Sampler {
  public:
   virtual ~Sampler();

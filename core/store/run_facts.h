@@ -20,8 +20,8 @@ namespace vitrine::store {
 /// A process has opened a segment of the run, and no other has claimed it since.
 [[nodiscard]] VITRINE_STORE_EXPORT bool isTakenUp(RunReader& store, std::int64_t run);
 
-/// Checkpoint steps of the run with that UUID that other runs need: as the start of a run that is
-/// not done, as the place of frozen parameters, or as an auxiliary network.
+/// Checkpoint steps of the run with that UUID that other runs need. They need them as the start of
+/// a run that is not done, as the place of frozen parameters, or as an auxiliary network.
 [[nodiscard]] VITRINE_STORE_EXPORT std::set<std::int64_t> stepsOthersNeed(RunReader& store,
                                                                           const std::string& uuid);
 

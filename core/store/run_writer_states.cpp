@@ -70,7 +70,7 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
   return database.write([&] {
     const RunRow row = readRun(database, run);
     const bool isMine = row.worker.pid == worker.pid && row.worker.startTime == worker.startTime;
-    // What is asked of a run while it is starting is for the worker that comes now; what was asked
+    // What is asked of a run while it is starting is for the worker that comes now. What was asked
     // of a worker that has ended went with it.
     const std::string request =
         isAlive(row.state) && !hasSegment(database, row) ? requestOf(database, run) : "";

@@ -1,5 +1,5 @@
 // Large blocks of CPU memory that are used again. glibc gives each block above 32 MiB back to the
-// system when it is freed, and the system clears it again page by page in the next step.
+// system when it is freed. The system then clears it again page by page in the next step.
 #pragma once
 
 #include <c10/core/Allocator.h>

@@ -27,7 +27,7 @@ constexpr double kBackwardBlocks = 2;
 /// Of the widest block of an evaluation batch: the stream, a norm's output and the two ends of a
 /// nonlinearity.
 constexpr double kForwardBlocks = 3;
-/// bfloat16 matrix products (float16 ones, too) keep half of what they read; norms, the stream and
+/// bfloat16 matrix products (float16 ones, too) keep half of what they read. Norms, the stream and
 /// short attention stay in float32, and copies between the two are alive next to them. Measured:
 /// 0.78 (LayerNorm and GELU), 0.77 (the same, 197 tokens), 1.09 (RMSNorm and SwiGLU).
 constexpr double kBFloat16Share = 0.9;

@@ -91,7 +91,7 @@ void sortLayers(AttentionImage& image);
 /// Gives the image the windows of `known` that it has not, in order.
 void addWindows(AttentionImage& image, const AttentionImage& known);
 
-/// The layers of `known`, all without queries but those that `part` has: what there is to see of an
+/// The layers of `known`, all without queries but those that `part` has. That is all there is of an
 /// image while only some of its layers are computed. \param known  another image of the same model
 [[nodiscard]] AttentionImage amongLayersOf(const AttentionImage& known, AttentionImage part);
 
@@ -112,8 +112,8 @@ struct QueryChoice {
 
 inline constexpr int kMeanQuery = -1;
 
-/// The query of a layer: kMeanQuery for the mean; nothing where the layer has none of the kind, as
-/// when only the class token's row was kept, or where a patch lies in another window.
+/// The query of a layer: kMeanQuery for the mean. Nothing where the layer has none of the kind, as
+/// when only the class token's row was kept. Nothing also where a patch lies in another window.
 [[nodiscard]] std::optional<int> queryOf(const AttentionLayer& layer, const QueryChoice& choice);
 /// The choice that names this query of the layer.
 [[nodiscard]] QueryChoice choiceOf(const AttentionLayer& layer, int query);

@@ -86,8 +86,8 @@ class HeadFigure final : public Figure {
   std::shared_ptr<const AttentionScene> scene_;
 };
 
-/// The weights of the query in one head: layer, window, head (none of a rollout), key, word, row,
-/// column, weight, and whether it is shown, masked or below the threshold.
+/// The weights of the query in one head. Columns: layer, window, head (none of a rollout), key,
+/// word, row, column, weight, and whether it is shown, masked or below the threshold.
 [[nodiscard]] QString attentionCsvHeader();
 [[nodiscard]] QString attentionCsv(const AttentionScene& scene, int layer, int head);
 

@@ -10,8 +10,8 @@
 namespace vitrine::ui {
 
 /// Mean distance between a query and the patches that it reads, weighted by |attention|, in patches
-/// of the grid of the queries; the mean over the queries that are patches. Tokens on no grid are
-/// left out. NaN where no query and no key is a patch.
+/// of the grid of the queries. It is the mean over the queries that are patches. Tokens on no grid
+/// are left out. NaN where no query and no key is a patch.
 [[nodiscard]] double meanDistance(const AttentionLayer& layer, int head);
 
 /// Entropy of |row| scaled to a sum of one, in bits; masked keys hold nothing. NaN where all is 0.

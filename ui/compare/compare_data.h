@@ -83,9 +83,9 @@ struct CompareData {
 [[nodiscard]] QString shortDiffersText(const CompareData& data,
                                        const std::vector<Difference>& changes);
 
-/// The colour, dash and symbol of a variant: of its run where every variant is one run, that of its
-/// runs where the list shows them in one colour, that of its first run where a user chose one, else
-/// its place. From 1, as for seriesColor().
+/// The colour, dash and symbol of a variant. They are those of its run where every variant is one
+/// run, and those of its runs where the list shows them in one colour. Otherwise they are those
+/// that a user chose for its first run, or follow from its place. From 1, as for seriesColor().
 [[nodiscard]] std::int64_t seriesOf(const CompareData& data, std::size_t variant);
 
 /// Informative ones: configuration keys that differ, and the metrics that are columns.

@@ -1,6 +1,6 @@
-// A forest plot: a row a variant, with the mean of its seeds, what lies around it, the seeds as
-// points, and the baseline as a line over all rows. What a metric with one value has in place of a
-// curve.
+// A forest plot. Each variant is a row with the mean of its seeds, what lies around it and the
+// seeds as points. The baseline is a line over all rows. What a metric with one value has in place
+// of a curve.
 #pragma once
 
 #include <optional>

@@ -181,7 +181,7 @@ std::vector<QPointF> decimate(std::span<const double> x, std::span<const double>
       }
       if (piece < to) close(to);
     } else {
-      // So many points are one stroke from the least to the greatest: where it begins and ends
+      // So many points are one stroke from the least to the greatest. Where it begins and ends
       // inside the column cannot be seen, and to look it up misses every cache.
       const auto found = index.extremes.bounds(y, from, to);
       const bool isRising = y[from] <= y[to - 1];

@@ -21,9 +21,10 @@ struct PlotWindow {
   AxisScale scale = AxisScale::Linear;
 };
 
-/// The points to draw, in the order of `x`: per pixel column the first, the smallest, the largest
-/// and the last value, each at its own x; one point more on either side, so that a line continues
-/// beyond the edge. A value that is not finite stays as one point with NaN, which is a gap.
+/// The points to draw, in the order of `x`. Each pixel column has the first, the smallest, the
+/// largest and the last value, each at its own x. There is one point more on either side, so that a
+/// line continues beyond the edge. A value that is not finite stays as one point with NaN, which is
+/// a gap.
 ///
 /// \param x  ascending, finite  \param y  of the length of `x`
 [[nodiscard]] std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,

@@ -35,8 +35,9 @@ struct FigurePaper {
   [[nodiscard]] FigureStyle styled(FigureStyle style) const;
 };
 
-/// `paper` for a figure that has a shape of its own (a square diagram, a table, charts next to each
-/// other): its ratio, and the wide column where a narrow one is too small. Charts take any paper.
+/// `paper` for a figure that has a shape of its own: a square diagram, a table, charts next to each
+/// other. It has the ratio of the figure, and the wide column where a narrow one is too small.
+/// Charts take any paper.
 [[nodiscard]] FigurePaper paperFor(Figure& figure, FigurePaper paper);
 /// `paper`, as high as the figure needs at that width.
 [[nodiscard]] FigurePaper highEnough(Figure& figure, FigurePaper paper);

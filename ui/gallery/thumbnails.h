@@ -23,7 +23,7 @@ class Thumbnails : public QObject {
   /// the cache.
   void setSide(int pixels);
   /// Those that are larger than a place of this side are reduced by a whole number until they fit,
-  /// as they are drawn there: the pictures in sight always fit into the cache. 0: none is.
+  /// as they are drawn there. So the pictures in sight always fit into the cache. 0: none is.
   void setMost(int pixels);
   /// nullptr while it is not there; want() it then.
   [[nodiscard]] const QImage* find(std::int64_t id) { return cache_.find(id); }

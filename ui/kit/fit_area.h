@@ -1,5 +1,5 @@
-// Parts of a page that must not overlap in a small window: a place that scrolls where its content
-// needs more, and parts that know their height at the width they have.
+// Parts of a page that must not overlap in a small window. One is a place that scrolls where its
+// content needs more; the others know their height at the width they have.
 #pragma once
 
 #include <QResizeEvent>

@@ -9,7 +9,7 @@
 
 namespace vitrine::ui {
 
-/// Left to right in the order in which they were added, each at least as wide as it asks for; what
+/// Left to right in the order in which they were added, each at least as wide as it asks for. What
 /// is left of a line goes to those that may grow, up to half as much again. A stretch pushes what
 /// follows to the right end of its line.
 class FlowRow : public QLayout {

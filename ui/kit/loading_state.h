@@ -22,8 +22,9 @@ class LoadingState : public QObject {
   [[nodiscard]] bool isBusy() const;
   /// Drops their results and the requests that wait.
   void cancel();
-  /// Asks for again() after the pause: once for all calls until then, and not before what is being
-  /// read is there, or a page that takes longer than runs pause would never show anything.
+  /// Asks for again() after the pause, once for all calls until then. It waits until what is being
+  /// read is there: otherwise a page that reads for longer than runs pause would never show
+  /// anything.
   void readLater();
   /// Takes that back: it is being read now.
   void forgetLater() { pause_.stop(); }

@@ -63,7 +63,7 @@ class ElidedLabel : public QLabel {
   QString whole_;
 };
 
-/// Words that wrap, measured once for each width: a layout asks for their height at the same few
+/// Words that wrap, measured once for each width. A layout asks for their height at the same few
 /// widths hundreds of times until a window is drawn, and Qt sets the text each time.
 class WordLabel : public QLabel {
   Q_OBJECT

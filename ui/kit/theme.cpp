@@ -172,8 +172,8 @@ void applyTheme(ThemeKind kind) {
   for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
     palette.setColor(QPalette::Disabled, role, t.muted);
   }
-  // Qt's style keeps a picture of an arrow for each palette it was asked with, and under a style
-  // sheet that is a new one for each drawing: its memory is bounded.
+  // Qt's style keeps a picture of an arrow for each palette it was asked with. Under a style sheet
+  // that is a new one for each drawing: its memory is bounded.
   QPixmapCache::setCacheLimit(kMostPictures);
   QApplication::setPalette(palette);
   QApplication::setFont(bodyFont());

@@ -19,7 +19,7 @@ struct MetricFormat;
 namespace vitrine::ui {
 
 /// A value of a configuration: a word without quotation marks, the shortest number that reads back,
-/// "none" for null, "28" and "28 x 32" for sizes, the entries of another list with commas.
+/// "none" for null. Sizes are "28" and "28 x 32"; other lists have their entries with commas.
 [[nodiscard]] QString valueText(const Json& value);
 
 /// As plainText(): a string without quotation marks, the shortest number that reads back, else

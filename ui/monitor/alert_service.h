@@ -12,7 +12,7 @@
 namespace vitrine::ui {
 
 /// Reads off the window's thread, at most once a second and only while there are rules and runs in
-/// progress; shows raised alerts in the status bar and on the desktop.
+/// progress. Shows raised alerts in the status bar and on the desktop.
 class AlertService : public QObject {
   Q_OBJECT
  public:

@@ -88,7 +88,7 @@ class CurveSeries {
   /// The same among values above zero, for log axes.
   bool positiveRange(XAxis axis, double from, double to, double& low, double& high) const;
   /// The same of where the lines between points enter and leave [from, to], as they are drawn on
-  /// these scales; false where no line does, and for a curve of more points in there than
+  /// these scales. False where no line does. False also for a curve of more points in there than
   /// kSparse, which has some at the edges.
   bool edges(XAxis axis, double from, double to, AxisScale across, AxisScale up, double& low,
              double& high) const;

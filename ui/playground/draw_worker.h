@@ -47,8 +47,8 @@ class DrawWorker final : public QObject {
 
   // Each replaces the request in progress, and ends with ended().
   void draw(std::shared_ptr<Drawing> drawing);
-  /// Draws an image again and reports the predicted image of each step; with `at` also where the
-  /// patch there read; what was seen before, or is stored, is not drawn again. \param at  down and
+  /// Draws an image again and reports the predicted image of each step, with `at` also where the
+  /// patch there read. What was seen before, or is stored, is not drawn again. \param at  down and
   ///         right in the image, 0 to 1
   void replay(std::shared_ptr<Drawing> drawing, ImagePlace place, std::array<double, 2> at,
               int frames);

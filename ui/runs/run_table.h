@@ -17,8 +17,8 @@
 namespace vitrine::ui {
 
 /// The columns that the user chose, their widths, what they are sorted and grouped by are kept for
-/// each database; until columns are chosen they are the usual ones of the current experiment
-/// when the table opens.
+/// each database. Until columns are chosen they are the usual ones of the current experiment when
+/// the table opens.
 class RunTable : public QObject {
   Q_OBJECT
  public:

@@ -49,8 +49,8 @@ class Inspector : public QWidget {
 
   /// Reads everything about the current run again.
   void refresh();
-  /// Before another run is shown or the window is closed: what was written about this one is saved,
-  /// or, where a choice is still to be made, kept among RunStore::edits().
+  /// Before another run is shown or the window is closed: saves what was written about this one.
+  /// Where a choice is still to be made, it stays among RunStore::edits().
   void leaveEdits();
 
  Q_SIGNALS:

@@ -1,4 +1,4 @@
-// Applies a change of the zoom to existing widgets: lengths that were given in pixels of the old
+// Applies a change of the zoom to existing widgets. Lengths that were given in pixels of the old
 // zoom (fixed sizes, icons, margins, spacing) become those of the new one.
 #pragma once
 

@@ -100,7 +100,7 @@ QString pageIdAt(int index) {
 }
 
 /// What had the focus in the page last, else the part that the page names, else the first one that
-/// takes keys and no text, else the page itself, which may still be reading.
+/// takes keys and no text. Else it is the page itself, which may still be reading.
 QWidget& focusPlace(Page& page) {
   const auto canTake = [&page](const QWidget& widget) {
     return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.isEnabledTo(&page) &&

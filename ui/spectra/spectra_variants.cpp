@@ -1,5 +1,5 @@
-// The other variants of the experiment next to what is drawn: what their ranks say together, what
-// the paper claims of them, and those that are not trained, which one click starts.
+// The other variants of the experiment next to what is drawn: what their ranks say together and
+// what the paper claims of them. One click starts those that are not trained.
 #include <QPushButton>
 #include <algorithm>
 #include <set>

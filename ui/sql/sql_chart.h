@@ -24,8 +24,8 @@ inline constexpr int kMostSqlSeries = 40;
 
 /// Columns that hold numbers, in order.
 [[nodiscard]] QStringList sqlNumberColumns(const store::RunReader::Table& table);
-/// What most people would choose: x from the names that are known as such, the other numbers as y,
-/// a line for each run, and for each metric of it where x repeats within one.
+/// The default: x from the names that are known as such, the other numbers as y, a line for each
+/// run. A run has a line for each metric where x repeats within one.
 [[nodiscard]] SqlChartChoice guessSqlChart(const store::RunReader::Table& table);
 /// `choice` without columns that the table does not have; guessed where nothing of it is left.
 [[nodiscard]] SqlChartChoice fitSqlChart(const SqlChartChoice& choice,

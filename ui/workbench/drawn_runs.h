@@ -1,5 +1,5 @@
-// A page that draws runs: which runs, what they are called, the step that is shown of them, and
-// the analyses that are computed where a run has stored none.
+// A page that draws runs: which runs, what they are called, and the step that is shown of them. It
+// also has the analyses that are computed where a run has stored none.
 #pragma once
 
 #include <QString>

@@ -50,8 +50,9 @@ QByteArray pngBytes(Figure& figure, const Recipe& recipe) {
   return withRecipeInPng(bytes, toText(recipe));
 }
 
-/// Adds to a document of Qt's generator: the recipe, other fonts for a reader without this one, and
-/// the width of each text, which it keeps in those fonts. \param recipe  must need no escape
+/// Adds the recipe to a document of Qt's generator, and other fonts for a reader without this one.
+/// It adds the width of each text, which then stays in those fonts. \param recipe  must need no
+/// escape
 QByteArray completed(const QByteArray& drawn, const QByteArray& recipe) {
   QString text = QString::fromUtf8(drawn);
   // The generator escapes markup and keeps what no XML document may hold.

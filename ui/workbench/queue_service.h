@@ -1,5 +1,5 @@
-// The queue as the window uses it: read and changed on a thread of its own, or on the machine that
-// has the database, so that the window never waits for a disk or for another process.
+// The queue as the window uses it. It is read and changed on a thread of its own, or on the machine
+// that has the database. So the window never waits for a disk or for another process.
 #pragma once
 
 #include <QObject>

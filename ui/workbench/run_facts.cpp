@@ -243,7 +243,7 @@ std::vector<QString> variantLabels(const std::vector<store::ComparedRun>& runs,
                                    const std::vector<store::VariantGroup>& variants) {
   constexpr qsizetype kMostParts = 6;
   // A variant is told from the others of its experiment that have its name, or from all of them
-  // where it has none; the title of the experiment tells it from the rest.
+  // where it has none. The title of the experiment tells it from the rest.
   using Peers = std::pair<std::int64_t, std::string>;
   std::map<Peers, std::vector<store::VariantGroup>> peers;
   std::set<std::int64_t> experiments;

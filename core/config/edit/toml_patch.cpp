@@ -1,5 +1,5 @@
-// One small edit after the other, each found by a fresh outline; the result is read back and
-// compared, so that a text the edits do not fit is written again instead of being spoilt.
+// One small edit after the other, each found by a fresh outline. The result is read back and
+// compared: a text that the edits do not fit is written again.
 #include "core/config/edit/toml_patch.h"
 
 #include <algorithm>

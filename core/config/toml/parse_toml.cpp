@@ -19,9 +19,9 @@ std::string tooDeep() {
   return "tables and lists are nested deeper than " + std::to_string(kDeepestTable);
 }
 
-/// A look at the text that keeps the parser's recursion and memory within bounds: it frees nested
-/// tables recursively, and a dotted key of a million parts nests a million tables. Strings and
-/// comments end here where they end for the parser.
+/// A look at the text that keeps the parser's recursion and memory within bounds. The parser frees
+/// nested tables recursively, and a dotted key of a million parts nests a million tables. Strings
+/// and comments end here where they end for the parser.
 class Scan {
  public:
   explicit Scan(std::string_view text) : text_(text) {}
@@ -115,7 +115,7 @@ TomlRefusal refusalAt(const toml::source_position& at, std::string message) {
   return {static_cast<int>(at.line), static_cast<int>(at.column), std::move(message)};
 }
 
-/// What the scan of the text cannot see: headers and keys add up, and a quoted key with dots
+/// What the scan of the text cannot see. Headers and keys add up, and a quoted key with dots
 /// ("model.mask") stands for as many tables where the planner takes it apart.
 TomlRefusal beyondBounds(const toml::node& node, int depth) {
   const toml::table* table = node.as_table();

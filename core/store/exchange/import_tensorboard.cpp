@@ -74,8 +74,8 @@ std::vector<Folder> foldersOf(const fs::path& source) {
   return folders;
 }
 
-/// The same for the same run whenever it is imported, also when its files have grown: from the name
-/// of the run, the name of its oldest file and that file's first record.
+/// The same for the same run whenever it is imported, also when its files have grown. It is made
+/// from the name of the run, the name of its oldest file and that file's first record.
 std::string uuidOf(const Folder& folder) {
   Sha256 sum;
   const auto add = [&](const std::string& text) {

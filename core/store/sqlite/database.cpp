@@ -146,7 +146,7 @@ void Database::open() {
   code = sqlite3_exec(handle_, kReadSomething, nullptr, nullptr, nullptr);
   rememberLog();
   if (access_ != Access::Read) return;
-  // A file in WAL mode needs to make its -shm; where the folder is read-only, it is read as it lies
+  // A file in WAL mode needs to make its -shm. Where the folder is read-only, it is read as it lies
   // there, unless some of it is still in a log.
   const bool isLocked = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
   if (!isLocked) return;

@@ -28,7 +28,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// A process that waits for the writer lock holds its turn, a lock next to it. One that comes back
-/// right after leaving must wait for the turn first: otherwise a writer that writes without pause
+/// right after leaving must wait for the turn first. Otherwise a writer that writes without pause
 /// would lock again before the others look, and they would never get in.
 bool setTurn(int descriptor, short type) noexcept {
   struct flock turn {};

@@ -12,9 +12,9 @@ namespace vitrine::shapes {
 
 namespace {
 
-/// Strokes with a space between them: '-' straight, '~' smooth, 'o' smooth and closed, then points,
-/// x from 0 to 6 and y from 0 (top of capitals) over 8 (base line) to b, 11 (below it), in
-/// hexadecimal.
+/// Strokes with a space between them: '-' straight, '~' smooth, 'o' smooth and closed, then points
+/// in hexadecimal. x goes from 0 to 6, y from 0 (top of capitals) over 8 (base line) to b, 11
+/// (below it).
 constexpr std::array<std::string_view, kGlyphs> kStrokes = {
     "-083068 -1555",                    // A
     "-0800 ~0040524404 ~0444664808",    // B

@@ -70,8 +70,8 @@ class Maze {
     return distance;
   }
 
-  /// Closes one door, which parts the maze, and opens a wall within one of the parts: as many open
-  /// cells as before. \param isApart  whether the rooms `from` and `to` end up in different parts
+  /// Closes one door, which parts the maze, and opens a wall within one of the parts. The number of
+  /// open cells stays. \param isApart  whether the rooms `from` and `to` end up in different parts
   void part(std::int64_t from, std::int64_t to, bool isApart, Numbers& numbers) {
     const std::size_t first = static_cast<std::size_t>(numbers.below(std::ssize(doors_)));
     for (std::size_t i = 0; i < doors_.size(); ++i) {
