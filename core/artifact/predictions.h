@@ -1,5 +1,5 @@
-// The layout of a classifier's stored answers, one row per sample: who writes them and who bins
-// them agree here. resources/docs/database.md says it in words.
+// The layout of a classifier's stored answers, one row per sample, on which their writer and their
+// readers agree. resources/docs/database.md says it in words.
 #pragma once
 
 namespace vitrine {

@@ -3,7 +3,7 @@
 # SOURCES become an OBJECT library without Qt, vitrine_ID_objects: tests and the GPU machine link it directly. PLUGIN is the
 # one file with the root object; together they are the MODULE vitrine_ID. With NAMESPACE that file is generated and calls
 # name::registerAll(vitrine::Registry&) of SOURCES. The same call serves a third party after find_package(Vitrine).
-# The manifest is generated as ID.json beside the build: Q_PLUGIN_METADATA(... FILE "ID.json").
+# The manifest is generated as ID.json next to the build: Q_PLUGIN_METADATA(... FILE "ID.json").
 
 set(VITRINE_COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 set(VITRINE_VERSION_MINOR "0.1")

@@ -114,7 +114,7 @@ void RunResolver::capabilities(const ItemCard& asker, const Node* where, const s
     };
     if (has(architecture_) || has(dataset_) || (task_ != &asker && has(task_))) continue;
     if (std::any_of(transforms_.begin(), transforms_.end(), has)) continue;
-    // Which of the three is asked follows from who offers such a thing at all.
+    // Which of the three is asked follows from which of them offers such a thing at all.
     const auto isOffered = [&](ItemKind kind) {
       return std::any_of(catalog_.items.begin(), catalog_.items.end(), [&](const ItemCard& card) {
         return card.kind == kind && contains(card.offers, need);

@@ -176,7 +176,7 @@ void RunSupervisor::readLog() {
       continue;
     }
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0 || errno != EAGAIN) {  // closed by all who had it
+    if (got == 0 || errno != EAGAIN) {  // closed by all that had it
       ::close(pipe_);
       pipe_ = -1;
     }

@@ -56,8 +56,8 @@ struct VITRINE_ENGINE_EXPORT MultiHeadAttention final : torch::nn::Module {
   /// [batch, tokens, width] -> [batch, tokens or 1, width]
   [[nodiscard]] at::Tensor forward(const at::Tensor& x, const AttentionCall& call = {}) const;
 
-  /// The parts, for who keeps keys and values from call to call: [batch, tokens, heads, headDim],
-  /// not turned.
+  /// The parts, for callers that keep keys and values from call to call: [batch, tokens, heads,
+  /// headDim], not turned.
   struct Projected {
     at::Tensor query, key, value;
   };

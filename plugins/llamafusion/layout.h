@@ -1,4 +1,4 @@
-// Places of text and images in a joint sequence: who sees whom, positions, targets.
+// Places of text and images in a joint sequence: which tokens see which, positions, targets.
 //
 // Made on the host from an image index: [N] or [B, N] int64, 0 for text and k for the k-th image of
 // the row. The tokens of an image follow one another.

@@ -169,7 +169,7 @@ void CalibrationPage::showScores() {
     QString title, tip;
     std::function<QString(const CalibrationScores&)> text;
   };
-  // Percent is said by the row: columns of several runs fit beside each other.
+  // The row names the unit, percent: columns of several runs fit next to each other.
   const auto share = [](double value) { return number(100 * value, 2); };
   const auto plain = [](double value) { return number(value, 3); };
   const std::vector<Row> rows{

@@ -22,7 +22,7 @@ class ReaderPool {
   /// Runs on one of the threads. Reads `isStale` now and then and returns early once it is true.
   using Job = std::function<void(Connection& connection, const std::atomic<bool>& isStale)>;
 
-  /// The pool of `database`, shared by all who hold it. Jobs of "" read no database.
+  /// The pool of `database`, shared by all that hold it. Jobs of "" read no database.
   [[nodiscard]] static std::shared_ptr<ReaderPool> of(const std::filesystem::path& database);
   explicit ReaderPool(std::filesystem::path database, std::size_t most = kMostReaders);
   /// No line of it is left.

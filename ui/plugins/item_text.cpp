@@ -132,7 +132,7 @@ QString schemaHtml(const Schema& schema) {
   return html;
 }
 
-/// A capability and who is on its other side.
+/// A capability and the items on its other side.
 QString capabilityText(const std::string& name, const Catalog& catalog, bool isOffered) {
   QStringList others;
   for (const ItemCard& other : catalog.items) {

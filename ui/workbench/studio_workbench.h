@@ -115,7 +115,8 @@ class StudioWorkbench final : public Workbench {
   std::jthread describing_;
   bool isCatalogAsked_ = false, isCatalogThere_ = false;
   bool isDescribing_ = false;
-  bool areCardsAsked_ = false;  ///< once: who needs the schemas asks again, and hears of a failure
+  bool areCardsAsked_ =
+      false;  ///< once: a later need of the schemas asks again, and gets the error
   QString catalogProblem_;
   bool isQuiet_ = false;        ///< only cards are asked for
   bool isRunListVisible_ = true;

@@ -24,7 +24,7 @@ struct TrainedRun {
 /// Trains a run from its newest whole checkpoint, or from its beginning, to its end or to a
 /// request. Rows, checkpoints and log are written as it goes; what goes wrong becomes the run's
 /// state, reason and `code`.
-/// \param asked  its row when the work was asked for: who stops it after that moment is obeyed
+/// \param asked  its row when the work was asked for: a stop after that moment is obeyed
 /// \throws RefusedError  it is done, another process works on it, or the run that it starts from is
 /// not finished
 [[nodiscard]] TrainedRun workRun(store::RunStore& store, const Engine& engine,

@@ -155,7 +155,7 @@ bool MirrorSource::copy(std::int64_t run, const Json& known,
       row.bind(1, run);
       if (grows) row.bind(2, from);
       PartSender sender(table, columns, isAgain, part);
-      // Only rows whose keys are all different can be gone on with from any of them.
+      // Only rows whose keys are all different can be continued from any of them.
       const bool mayCut = grows && table.key == std::string_view("id");
       while (row.step()) {
         std::size_t bytes = 0;

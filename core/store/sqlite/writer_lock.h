@@ -18,8 +18,8 @@ class VITRINE_STORE_EXPORT WriterLock {
   explicit WriterLock(const std::filesystem::path& database);
 
   /// Waits for the writers before it, at most `wait` for each and twelve times that for all.
-  /// Returns false when it did not get the lock. Many who write briefly one after the other are not
-  /// the same as one that hangs.
+  /// Returns false when it did not get the lock. Many that write briefly one after the other are
+  /// not the same as one that hangs.
   /// \throws UnwritableError  the file cannot be made; ProtectedError: the user may not make it
   [[nodiscard]] bool lock(std::chrono::milliseconds wait);
   void unlock() noexcept;
