@@ -19,7 +19,8 @@ enum class ExitCode {
   Aborted = 130,    ///< second Ctrl-C
 };
 
-/// The world misbehaved. The message is one sentence that names the thing, the value and the remedy.
+/// The world misbehaved. The message is one sentence that names the thing, the value and the
+/// remedy.
 class VITRINE_FOUNDATION_EXPORT Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ExitCode code = ExitCode::Failed);
@@ -51,7 +52,8 @@ class VITRINE_FOUNDATION_EXPORT RefusedError : public Error {
   ~RefusedError() override;
 };
 
-/// A file from outside that breaks its format's rules or our limits; names the file and the place: exit 1.
+/// A file from outside breaks its format's rules or our limits; names the file and the place.
+/// Exit 1.
 class VITRINE_FOUNDATION_EXPORT FileError : public Error {
  public:
   explicit FileError(const std::string& message);

@@ -1,4 +1,5 @@
-// Counter-based random numbers: Philox-4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").
+// Counter-based random numbers: Philox-4x32-10 (Salmon et al. 2011, "Parallel random numbers: as
+// easy as 1, 2, 3").
 //
 // A stream is keyed by (run seed, name) and addressed by counters. A value depends on what it is
 // for, and never on how many were drawn before, on threads, or on a resume. The names in use are
@@ -27,16 +28,19 @@ class VITRINE_FOUNDATION_EXPORT RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::string_view name) noexcept;
 
-  /// Four 32-bit words at counter (a, b); `a` uses its low 32 bits, `b` 64, `lane` tells draws of one address apart.
+  /// Four 32-bit words at counter (a, b); `a` uses its low 32 bits, `b` 64, `lane` tells draws of
+  /// one address apart.
   [[nodiscard]] std::array<std::uint32_t, 4> bits(std::uint64_t a, std::uint64_t b,
                                                   std::uint32_t lane = 0) const noexcept;
   /// Uniform in [0, 1), 53 bits.
-  [[nodiscard]] double uniform(std::uint64_t a, std::uint64_t b, std::uint32_t lane = 0) const noexcept;
+  [[nodiscard]] double uniform(std::uint64_t a, std::uint64_t b,
+                               std::uint32_t lane = 0) const noexcept;
   /// Uniform integer in [0, bound), bound > 0, without modulo bias.
   [[nodiscard]] std::uint64_t below(std::uint64_t bound, std::uint64_t a, std::uint64_t b,
                                     std::uint32_t lane = 0) const noexcept;
   /// Standard normal (Box-Muller).
-  [[nodiscard]] double normal(std::uint64_t a, std::uint64_t b, std::uint32_t lane = 0) const noexcept;
+  [[nodiscard]] double normal(std::uint64_t a, std::uint64_t b,
+                              std::uint32_t lane = 0) const noexcept;
 
  private:
   std::array<std::uint32_t, 2> key_;
@@ -61,8 +65,7 @@ class SampleNumbers {
 };
 
 /// A permutation of 0..count-1 (Fisher-Yates) that depends only on the stream and `epoch`.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::int64_t> permutation(const RandomStream& stream,
-                                                                              std::uint64_t epoch,
-                                                                              std::int64_t count);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::int64_t> permutation(
+    const RandomStream& stream, std::uint64_t epoch, std::int64_t count);
 
 }  // namespace vitrine

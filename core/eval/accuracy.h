@@ -11,15 +11,18 @@
 
 namespace vitrine::eval {
 
-/// Samples whose label is among the k largest logits. Equal logits rank by class index, so that k = 1 is argmax (the
-/// first of equals). NaN ranks above all numbers, and a label whose logit is NaN is never right.
+/// Samples whose label is among the k largest logits. Equal logits rank by class index, so that
+/// k = 1 is argmax (the first of equals). NaN ranks above all numbers, and a label whose logit is
+/// NaN is never right.
 /// \param logits  [samples, classes], any floating dtype
 /// \param labels  [samples] int64
 /// \throws ShapeError
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t topKCorrect(const at::Tensor& logits,
-                                                             const at::Tensor& labels, std::int64_t k);
+                                                             const at::Tensor& labels,
+                                                             std::int64_t k);
 
-/// Up to this many classes a confusion matrix is counted: 4 MB of float32, four times the squares a figure can show.
+/// Up to this many classes a confusion matrix is counted: 4 MB of float32, four times the squares a
+/// figure can show.
 inline constexpr std::int64_t kMostMatrixClasses = 1000;
 
 /// Counts of the predictions for the samples of each class, batch by batch; prediction = argmax

@@ -32,7 +32,8 @@ VITRINE_FOUNDATION_EXPORT std::uint64_t writeCheckpointFolder(
     const std::function<void(const std::filesystem::path& folder)>& write);
 
 /// Why a folder is not a whole checkpoint; "" when it is.
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string verifyCheckpointFolder(const std::filesystem::path& folder);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string verifyCheckpointFolder(
+    const std::filesystem::path& folder);
 
 struct CheckpointFolder {
   std::int64_t step = 0;
@@ -44,7 +45,8 @@ struct CheckpointFolder {
     const std::filesystem::path& parent);
 /// The newest that verifies; `report` is called with each one that does not, and why.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<CheckpointFolder> newestCheckpoint(
-    const std::filesystem::path& parent, const std::function<void(const std::string&)>& report = {});
+    const std::filesystem::path& parent,
+    const std::function<void(const std::string&)>& report = {});
 /// The same among those that were listed.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<CheckpointFolder> newestCheckpoint(
     const std::vector<CheckpointFolder>& listed,
@@ -52,7 +54,8 @@ struct CheckpointFolder {
 
 /// Writes `text` to a temporary file next to `file`, fsyncs, renames, fsyncs the folder.
 /// \throws FileError
-VITRINE_FOUNDATION_EXPORT void writeFileAtomically(const std::filesystem::path& file, const std::string& text);
+VITRINE_FOUNDATION_EXPORT void writeFileAtomically(const std::filesystem::path& file,
+                                                   const std::string& text);
 /// \throws FileError  it cannot be read, or is larger than `limit` bytes
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string readTextFile(const std::filesystem::path& file,
                                                                 std::uint64_t limit = 8u << 20);

@@ -15,7 +15,8 @@ struct IdxArray {
 };
 
 /// Reads an array of unsigned bytes. The size must be exactly what the header says.
-/// \throws FileError  names the file and the broken rule: magic, type, rank, size, cut or trailing data
+/// \throws FileError  names the file and the broken rule: magic, type, rank, size, cut or trailing
+///                    data
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT IdxArray readIdx(const std::filesystem::path& file);
 
 }  // namespace vitrine

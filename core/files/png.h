@@ -19,7 +19,7 @@ namespace vitrine {
     std::span<const std::byte> png) noexcept;
 
 /// \param pixels    [height, width, channels] uint8, channels 1 (grey), 3 (RGB) or 4 (RGBA)
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::byte> encodePng(std::span<const std::uint8_t> pixels,
-                                                                        int height, int width, int channels);
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::byte> encodePng(
+    std::span<const std::uint8_t> pixels, int height, int width, int channels);
 
 }  // namespace vitrine

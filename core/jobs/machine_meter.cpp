@@ -94,7 +94,10 @@ std::vector<MetricDeclaration> machineMetrics() {
 }
 
 MachineMeter::MachineMeter(std::string device)
-    : device_(std::move(device)), cores_(coresOfThisProcess()), begin_(Clock::now()), last_(begin_) {
+    : device_(std::move(device)),
+      cores_(coresOfThisProcess()),
+      begin_(Clock::now()),
+      last_(begin_) {
   if (const auto use = readProcessUse()) lastSeconds_ = use->cpuSeconds;
   if (device_.starts_with(kCuda)) driver_.emplace();
 }

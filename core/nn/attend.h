@@ -15,8 +15,8 @@ namespace vitrine::nn {
 enum class AttentionPath {
   Automatic,  ///< whichever is fastest for the shape, dtype and device
   Explicit,   ///< probabilities in full, returned
-  Fused,      ///< at::scaled_dot_product_attention, or our own loops for one query; refuses a factor
-  Short,      ///< our own kernel for short sequences on the CPU, float32 inside
+  Fused,  ///< at::scaled_dot_product_attention, or our own loops for one query; refuses a factor
+  Short,  ///< our own kernel for short sequences on the CPU, float32 inside
 };
 
 /// Options of the attention of queries over keys:

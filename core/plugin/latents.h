@@ -39,8 +39,8 @@ struct LatentCacheOptions {
 class VITRINE_ENGINE_EXPORT Latents {
  public:
   /// \param images  float [channels, height, width], normalised by the pipeline in any way
-  /// \throws ConfigError  the network is not a codec; other channels; sides that its factor does not
-  ///                      divide; a scale that was never measured
+  /// \throws ConfigError  the network is not a codec; other channels; sides that its factor does
+  ///                      not divide; a scale that was never measured
   Latents(const AuxiliaryNetwork& codec, std::shared_ptr<const Pipeline> images);
 
   /// [channels, height, width] of a latent of this run.

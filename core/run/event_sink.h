@@ -18,11 +18,12 @@ struct MetricRecord {
   std::int64_t step = 0;  ///< optimizer steps completed
   double epoch = 0;       ///< samples seen / size of the training split
   double time = 0;        ///< seconds of running time over all segments
-  std::vector<std::pair<std::string, double>> values;  ///< {"train/loss", 0.41}; may be NaN or infinite
+  /// {"train/loss", 0.41}; may be NaN or infinite
+  std::vector<std::pair<std::string, double>> values;
 };
 
-/// Something that happened, of a documented kind (resources/docs/database.md): "started", "checkpoint", "non_finite",
-/// "probe_skipped", "evaluation", "mask_cutoff", "resumed", "finished".
+/// Something that happened, of a documented kind (resources/docs/database.md): "started",
+/// "checkpoint", "non_finite", "probe_skipped", "evaluation", "mask_cutoff", "resumed", "finished".
 struct EventRecord {
   std::int64_t step = 0;
   std::string kind;

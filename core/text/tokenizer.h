@@ -27,8 +27,8 @@ enum class SpecialNames {
 /// Whether special tokens show in decoded text.
 enum class ShowSpecials { No, Yes };
 
-/// Where decoded tokens stand. Some vocabularies put a space before a text, which does not belong to
-/// it; one before tokens inside a text does.
+/// Where decoded tokens stand. Some vocabularies put a space before a text, which does not belong
+/// to it; one before tokens inside a text does.
 enum class TextPlace { Start, Inside };
 
 /// Thread-safe: nothing changes after construction.

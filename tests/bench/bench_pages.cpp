@@ -1,4 +1,5 @@
-// From a click on another page until that page is drawn, in a window over a database with many runs.
+// From a click on another page until that page is drawn, in a window over a database with many
+// runs.
 //   bench_pages [RUNS] [TURNS]
 #include <QApplication>
 #include <QElapsedTimer>

@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
   QMainWindow window;
   window.menuBar()->addMenu(QStringLiteral("File"))->addAction(QStringLiteral("Quit"));
   auto* list = new QListWidget;
-  for (int row = 0; row < 20; ++row) list->addItem(QStringLiteral("A row of the list, %1").arg(row));
+  for (int row = 0; row < 20; ++row)
+    list->addItem(QStringLiteral("A row of the list, %1").arg(row));
   auto* dock = new QDockWidget(QStringLiteral("List"));
   dock->setWidget(list);
   window.addDockWidget(Qt::LeftDockWidgetArea, dock);

@@ -14,7 +14,8 @@ template <typename Holds>
 [[nodiscard]] bool waitUntil(Holds&& holds,
                              std::chrono::milliseconds limit = std::chrono::minutes(2)) {
   const auto end = std::chrono::steady_clock::now() + limit;
-  for (std::chrono::milliseconds pause{1};; pause = std::min(pause * 2, std::chrono::milliseconds(20))) {
+  for (std::chrono::milliseconds pause{1};;
+       pause = std::min(pause * 2, std::chrono::milliseconds(20))) {
     if (holds()) return true;
     if (std::chrono::steady_clock::now() >= end) return false;
     std::this_thread::sleep_for(pause);

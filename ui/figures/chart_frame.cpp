@@ -12,7 +12,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr double kBesidePlot = 8, kBelowNumbers = 2;  // pixels of the design
-constexpr double kBetweenNumbers = 8;                 // the least between neighbours, below the plot
+constexpr double kBetweenNumbers = 8;  // the least between neighbours, below the plot
 
 /// Numbers that have no room next to each other, as dates, are fewer, not left out here and there;
 /// on a logarithmic axis they are.

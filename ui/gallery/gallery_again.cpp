@@ -1,4 +1,5 @@
-// A stored image made again: its pixels compared, or its settings taken over where images are drawn.
+// A stored image made again: its pixels compared, or its settings taken over where images are
+// drawn.
 #include "core/base/error.h"
 #include "ui/gallery/gallery_page.h"
 #include "ui/gallery/image_details.h"

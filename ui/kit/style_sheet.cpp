@@ -73,7 +73,8 @@ QMenu::indicator:checked { background: @accent; border-color: @accent; image: ur
 QMenu::indicator:exclusive { border-radius: 7!; }
 QMenu::indicator:exclusive:checked { image: url("@dotOn"); }
 
-QToolBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 6! 8!; spacing: 8!; }
+QToolBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 6! 8!;
+  spacing: 8!; }
 QToolBar[role="edge"] { border: none; border-left: 1px solid @line; padding: 0; }
 QToolBar::separator { background: @line; width: 1px; margin: 2! 4!; }
 
@@ -83,7 +84,8 @@ QPushButton:hover, QToolButton:hover { border-color: @muted; }
 QPushButton:pressed, QToolButton:pressed, QPushButton:checked, QToolButton:checked {
   background: @selection; border-color: @accent; }
 QPushButton:focus, QToolButton:focus { border-color: @accent; }
-QPushButton:disabled, QToolButton:disabled { color: @muted; border-color: @line; background: @panel; }
+QPushButton:disabled, QToolButton:disabled { color: @muted; border-color: @line;
+  background: @panel; }
 QPushButton[primary="true"], QToolButton[primary="true"] { background: @accent; color: @onAccent;
   border-color: @accent; font-weight: 500; }
 QPushButton[primary="true"]:focus, QToolButton[primary="true"]:focus { border-color: @text; }
@@ -93,7 +95,8 @@ QPushButton[quiet="true"], QToolButton[quiet="true"] { background: transparent;
   border-color: transparent; padding: 2! 6!; }
 QPushButton[quiet="true"]:hover, QToolButton[quiet="true"]:hover { background: @raised; }
 QPushButton[quiet="true"]:focus, QToolButton[quiet="true"]:focus { border-color: @accent; }
-QPushButton[quiet="true"]:checked, QToolButton[quiet="true"]:checked { color: @accent; background: transparent; }
+QPushButton[quiet="true"]:checked, QToolButton[quiet="true"]:checked { color: @accent;
+  background: transparent; }
 QToolButton[tight="true"] { padding: 0; }
 QToolButton#qt_toolbar_ext_button { padding: 0; }
 QLineEdit > QToolButton { padding: 0; border: none; min-height: 0; }
@@ -110,7 +113,8 @@ QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox, QComboBox { background: 
 QLineEdit, QAbstractSpinBox, QComboBox { padding: 2! 8!; min-height: 20!; }
 QPlainTextEdit, QTextEdit { padding: 4!; }
 QPlainTextEdit[mono="true"], QLabel[mono="true"] { font-family: "@monoFamily"; font-size: 12!; }
-QPlainTextEdit[role="mono"], QTextEdit[role="mono"] { background: transparent; border: none; padding: 0; }
+QPlainTextEdit[role="mono"], QTextEdit[role="mono"] { background: transparent; border: none;
+  padding: 0; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {
   border-color: @accent; }
 QLineEdit[invalid="true"], QAbstractSpinBox[invalid="true"], QComboBox[invalid="true"],

@@ -179,11 +179,10 @@ std::unique_ptr<Figure> LivePage::stepsFigure() const {
                     std::round(1e2 * kMs * seconds) / 1e2,
                     total > 0 ? std::round(1e3 * seconds / total) / 10 : 0.0});
   }
-  const std::string table =
-      Json{{"columns",
-            {tr("part").toStdString(), tr("median, ms").toStdString(), tr("share, %").toStdString()}},
-           {"rows", rows}}
-          .dump();
+  const std::string table = Json{
+      {"columns",
+       {tr("part").toStdString(), tr("median, ms").toStdString(), tr("share, %").toStdString()}},
+      {"rows", rows}}.dump();
   const auto* first = reinterpret_cast<const std::byte*>(table.data());
   std::vector<std::pair<QString, std::unique_ptr<Figure>>> both;
   both.emplace_back(tr("steps"), makeLineChart(std::move(chart)));

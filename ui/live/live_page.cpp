@@ -479,8 +479,8 @@ void LivePage::changeEvent(QEvent* event) {
 void LivePage::waitUntilIdle() {
   if (isVisible()) choose();
   reader_.waitUntilIdle();
-  // A picture of a run that trains shows its first frame, not the waiting for it. A trainer that has
-  // not seen the window in a second may be far from its next step.
+  // A picture of a run that trains shows its first frame, not the waiting for it. A trainer that
+  // has not seen the window in a second may be far from its next step.
   const double start = live::liveNow();
   const auto limit = [this] { return trainer_ == live::TrainerState::Waiting ? 1.0 : 5.0; };
   while (isWatching() && !model_.hasFrame() && live::liveNow() - start < limit()) {

@@ -17,7 +17,8 @@ namespace {
 std::vector<Fact> attentionFacts(const AttentionCells& cells) {
   std::vector<Fact> facts;
   if (cells.classValue >= 0)
-    facts.push_back({LiveValues::tr("class token"), number(static_cast<double>(cells.classValue), 4), {}});
+    facts.push_back(
+        {LiveValues::tr("class token"), number(static_cast<double>(cells.classValue), 4), {}});
   for (std::size_t i = 0; i < cells.values.size(); ++i) {
     const auto value = static_cast<double>(cells.values[i]);
     if (std::isnan(value)) continue;  // no key lies there

@@ -32,7 +32,8 @@ std::size_t bytesOf(const Replay& replay) {
   std::size_t bytes = 0;
   for (const FilmFrame& frame : replay.film)
     bytes += static_cast<std::size_t>(frame.image.sizeInBytes());
-  for (const AttentionFrame& frame : replay.attention) bytes += frame.weights.size() * sizeof(float);
+  for (const AttentionFrame& frame : replay.attention)
+    bytes += frame.weights.size() * sizeof(float);
   return bytes;
 }
 
@@ -290,10 +291,10 @@ void DrawWorker::verify(std::shared_ptr<Drawing> drawing, ImagePlace place) {
                      hashed(shown), found == made->images.end() ? std::nullopt
                                                                 : std::optional(hashed(*found)));
                  shown.isExact = verdict.isExact;
-                 shown.verdict =
-                     verdict.sentence +
-                     tr(", made again in %1\u202fs")
-                         .arg(QString::number(static_cast<double>(clock_.elapsed()) * kMilli, 'f', 2));
+                 shown.verdict = verdict.sentence +
+                                 tr(", made again in %1\u202fs")
+                                     .arg(QString::number(
+                                         static_cast<double>(clock_.elapsed()) * kMilli, 'f', 2));
                  end({});
                }));
   Q_EMIT changed();

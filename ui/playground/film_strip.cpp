@@ -15,7 +15,8 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr double kLeastTile = 48, kMostTile = 96, kFilmGap = 6, kFilmEdge = 4, kFilmLabel = 96, kTimeLine = 16;
+constexpr double kLeastTile = 48, kMostTile = 96, kFilmGap = 6, kFilmEdge = 4, kFilmLabel = 96,
+                 kTimeLine = 16;
 constexpr int kMostFilmScale = 8;
 constexpr double kCursorStep = 0.0625;  // of the image's side, where patches are not known yet
 
@@ -142,7 +143,8 @@ QSize FilmStrip::sizeHint() const {
           static_cast<int>(rows * (tile.height() + kFilmEdge) + kFilmEdge + px(kTimeLine))};
 }
 
-void FilmStrip::drawPatch(QPainter& painter, const QRectF& rect, const AttentionFrame& frame) const {
+void FilmStrip::drawPatch(QPainter& painter, const QRectF& rect,
+                          const AttentionFrame& frame) const {
   const double width = rect.width() / std::max(1, frame.columns);
   const double height = rect.height() / std::max(1, frame.rows);
   const QRectF patch(rect.left() + patch_[1] * width, rect.top() + patch_[0] * height, width,
@@ -193,8 +195,9 @@ void FilmStrip::paintEvent(QPaintEvent*) {
       const QRectF map = rect.translated(0, down);
       const std::vector<float>& values = maps_[static_cast<std::size_t>(step)];
       drawCells(painter, map, frame->rows, frame->columns, [&](int row, int column) {
-        const auto index = static_cast<std::size_t>(row) * static_cast<std::size_t>(frame->columns) +
-                           static_cast<std::size_t>(column);
+        const auto index =
+            static_cast<std::size_t>(row) * static_cast<std::size_t>(frame->columns) +
+            static_cast<std::size_t>(column);
         return viridis(unitOf(values[index], 0, largest_));
       });
       drawPatch(painter, rect, *frame);

@@ -70,9 +70,10 @@ QString SampleFigure::csv() const {
                                csvText(QString::fromStdString(image.recipe.dump())));
     }
     for (const DrawnText& one : cell.texts) {
-      text += place + QStringLiteral("%1,,%2,%3\n")
-                          .arg(one.seed)
-                          .arg(csvText(one.text), csvText(QString::fromStdString(one.recipe.dump())));
+      text +=
+          place + QStringLiteral("%1,,%2,%3\n")
+                      .arg(one.seed)
+                      .arg(csvText(one.text), csvText(QString::fromStdString(one.recipe.dump())));
     }
   }
   return text;

@@ -20,7 +20,8 @@ bool isStripOfSteps(const store::ArtifactRow& row) {
 /// A strip of steps, or the attention of one of them.
 bool isOfTheWay(const store::ArtifactRow& row) {
   if (!row.meta.contains("recipe") || !row.meta.contains("seed")) return false;
-  return isStripOfSteps(row) || (row.kind == artifact_kind::kAttention && row.meta.contains("time"));
+  return isStripOfSteps(row) ||
+         (row.kind == artifact_kind::kAttention && row.meta.contains("time"));
 }
 
 Json settingOf(const Json& meta, const char* key) {

@@ -14,8 +14,8 @@
 
 namespace vitrine::ui {
 
-/// A column is known by an id: "state" and other facts, "config:model.width", "metric:test/top1" for
-/// the last value, "best:test/top1".
+/// A column is known by an id: "state" and other facts, "config:model.width", "metric:test/top1"
+/// for the last value, "best:test/top1".
 class RunColumns {
  public:
   using Runs = std::map<std::int64_t, store::RunRow>;

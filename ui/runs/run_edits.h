@@ -1,4 +1,5 @@
-// Names, tags, notes and marks changed from the list of runs: of one run or of many, each change with Undo.
+// Names, tags, notes and marks changed from the list of runs: of one run or of many, each change
+// with Undo.
 #pragma once
 
 #include <QObject>
@@ -20,7 +21,8 @@ class RunEdits : public QObject {
   RunEdits(StudioWorkbench& workbench, QWidget* window);
 
   void rename(std::int64_t run, const QString& name);
-  /// Asks which tags these runs have: a tag that only some have stays as it is unless it is clicked.
+  /// Asks which tags these runs have: a tag that only some have stays as it is unless it is
+  /// clicked.
   void askTags(const std::vector<std::int64_t>& runs);
   /// Asks for the note of a run, or for words that are added to the notes of several.
   void askNote(const std::vector<std::int64_t>& runs);

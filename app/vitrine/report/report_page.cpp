@@ -29,18 +29,22 @@ body {
   color: var(--text); font: 16px/1.5 Inter, "Segoe UI", "Helvetica Neue", Arial, sans-serif;
 }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .3rem; }
-h2 { font-size: 1.4rem; margin: 3rem 0 .3rem; padding-top: 1.2rem; border-top: 2px solid var(--line); }
+h2 { font-size: 1.4rem; margin: 3rem 0 .3rem; padding-top: 1.2rem;
+  border-top: 2px solid var(--line); }
 h3 { font-size: 1.08rem; margin: 2rem 0 .6rem; }
 h4 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
 h1, h2, h3, h4, p, td, th, figcaption { overflow-wrap: anywhere; }
 a { color: var(--accent); }
-nav ul { list-style: none; padding: 0; margin: 1rem 0 0; display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; }
+nav ul { list-style: none; padding: 0; margin: 1rem 0 0; display: flex; flex-wrap: wrap;
+  gap: .3rem 1.4rem; }
 .muted, .note, figcaption, caption, small { color: var(--muted); }
 .note, figcaption, caption { font-size: .86rem; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; margin: .4rem 0; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums;
+  margin: .4rem 0; }
 caption { text-align: left; padding-bottom: .3rem; }
-th, td { text-align: left; vertical-align: top; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: .35rem .8rem .35rem 0;
+  border-bottom: 1px solid var(--line); }
 thead th { color: var(--muted); font-weight: 600; border-bottom-width: 2px; }
 tbody th { font-weight: 600; min-width: 7rem; }
 th.number, td.number { text-align: right; white-space: nowrap; }
@@ -48,16 +52,19 @@ td small { display: block; font-size: .8rem; }
 td code, th code { font-size: .82rem; font-weight: 400; }
 code, pre { font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
 pre {
-  margin: .5rem 0; padding: .7rem .9rem; background: var(--panel); border-radius: 6px; font-size: .8rem;
+  margin: .5rem 0; padding: .7rem .9rem; background: var(--panel); border-radius: 6px;
+  font-size: .8rem;
   overflow-x: auto;
 }
 pre.command { white-space: pre-wrap; overflow-wrap: anywhere; }
 details { margin: .4rem 0; }
 summary { cursor: pointer; color: var(--accent); font-size: .9rem; }
 figure { margin: 1rem 0 1.6rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(28rem, 100%), 1fr)); gap: 0 1.2rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(28rem, 100%), 1fr));
+  gap: 0 1.2rem; }
 .wide { grid-column: 1 / -1; }
-img.chart { display: block; width: 100%; padding: .5rem; background: #ffffff; border: 1px solid var(--line); border-radius: 6px; }
+img.chart { display: block; width: 100%; padding: .5rem; background: #ffffff;
+  border: 1px solid var(--line); border-radius: 6px; }
 .samples { display: flex; flex-wrap: wrap; gap: 3px; }
 img.sample { image-rendering: pixelated; background: var(--panel); }
 figcaption { margin-top: .4rem; }

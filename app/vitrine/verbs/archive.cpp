@@ -17,7 +17,8 @@ int archiveVerb(const Arguments& arguments) {
   line.app().add_flag("--undo", isBack, "back into the list");
   line.parse(arguments);
   store::RunStore store = openStore(line, Missing::Refuse);
-  for (const std::int64_t id : ids) (void)store.run(id);  // all or none: a wrong number does nothing
+  for (const std::int64_t id : ids)
+    (void)store.run(id);  // all or none: a wrong number does nothing
   for (const std::int64_t id : ids) {
     store.setMark(id, store::RunField::Archived, isBack ? "" : "yes");
     log::info(store::nameOf(id) +

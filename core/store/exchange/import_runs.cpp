@@ -205,8 +205,8 @@ class StagedFiles {
   fs::path target_, staging_;
 };
 
-/// Steps of checkpoints of run `id` whose files did not come along. All others are read, which takes
-/// its time: not while other processes wait to write.
+/// Steps of checkpoints of run `id` whose files did not come along. All others are read, which
+/// takes its time: not while other processes wait to write.
 std::vector<std::int64_t> missingCheckpoints(Database& from, std::int64_t id,
                                              const std::string& uuid, const fs::path& staged,
                                              const std::string& source) {

@@ -1,5 +1,5 @@
-// Marks of runs: archived, the baseline of its experiment, a colour of its own. Each is a short text,
-// in which form it is edited, sent and kept: "" is none.
+// Marks of runs: archived, the baseline of its experiment, a colour of its own. Each is a short
+// text, in which form it is edited, sent and kept: "" is none.
 #pragma once
 
 #include <cstdint>

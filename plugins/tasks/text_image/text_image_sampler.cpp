@@ -56,9 +56,9 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
     constexpr double kParts = 1000;
     PreviewClock previews(config.integer("previews"));
     const auto goesOn = [&](const DrawStep& step) {
-      results.progress(
-          std::llround(kParts * (static_cast<double>(done) + step.share * static_cast<double>(size))),
-          std::llround(kParts * static_cast<double>(count)));
+      results.progress(std::llround(kParts * (static_cast<double>(done) +
+                                              step.share * static_cast<double>(size))),
+                       std::llround(kParts * static_cast<double>(count)));
       if (previews.isDue(step.share))
         results.artifact(previewOf("text_image", bytesOf(step.clean), step.time, seeds.front()));
       return !results.isCancelled();
@@ -190,7 +190,8 @@ void TextImageSampler::sample(const SampleRequest& request, Results& results) co
   Model& model = request.session.model();
   auto& images = requireCapability<TextImageModel>(model, "sampler 'text_image'");
   const Studio studio{images, requireCapability<LanguageModel>(model, "sampler 'text_image'"),
-                      *session->texts().tokenizer, images.textImageSizes(), captionDropOf(request.session)};
+                      *session->texts().tokenizer, images.textImageSizes(),
+                      captionDropOf(request.session)};
   if (request.config.has("image"))
     describe(studio, request, results);
   else

@@ -86,15 +86,18 @@ TEST(Aux, IsRefusedWithItsPlace) {
           testing_support::kGoodFile + std::string_view(testing_support::kGoodFile).size(), '\n'));
   EXPECT_EQ(planMore("[aux.codec]\n").problems.at(0).line, first);
   EXPECT_EQ(told("[aux.codec]\n"), "aux.codec missing");
-  EXPECT_EQ(told("[aux.codec]\nrun = 'variant:x'\nweights = 'd'\n"), "aux.codec conflict; aux.codec.run unknown_name");
+  EXPECT_EQ(told("[aux.codec]\nrun = 'variant:x'\nweights = 'd'\n"),
+            "aux.codec conflict; aux.codec.run unknown_name");
   EXPECT_EQ(told("[aux.codec]\nweights = 'w.safetensors'\n"), "aux.codec.model missing");
   EXPECT_EQ(
       told(std::string("[aux.codec]\nrun = '") + kUuid + "'\nmodel = { architecture = 'plain' }\n"),
       "aux.codec.model conflict");
   EXPECT_EQ(told("[aux.Codec]\nweights = 'd'\n"), "aux.Codec bad_name");
   EXPECT_EQ(told("[aux]\ncodec = 'd'\n"), "aux.codec wrong_type");
-  EXPECT_EQ(told("[aux.codec]\nweights = 'd'\ncheckpoint = 'lates'\n"), "aux.codec.checkpoint unknown_name -> latest");
-  EXPECT_EQ(told("[aux.codec]\nweight = 'd'\n"), "aux.codec missing; aux.codec.weight unknown_key -> weights");
+  EXPECT_EQ(told("[aux.codec]\nweights = 'd'\ncheckpoint = 'lates'\n"),
+            "aux.codec.checkpoint unknown_name -> latest");
+  EXPECT_EQ(told("[aux.codec]\nweight = 'd'\n"),
+            "aux.codec missing; aux.codec.weight unknown_key -> weights");
   EXPECT_EQ(told("[aux.codec]\nrun = 'codec'\n"), "aux.codec.run unknown_name");
   EXPECT_EQ(told("[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\nset = { 'aux.c.run' = "
                  "'variant:d' }\n"),

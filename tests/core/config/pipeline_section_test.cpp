@@ -85,9 +85,12 @@ TEST(PipelineSection, NamesWhatIsWrong) {
   EXPECT_EQ(wrong("{ trian = [] }"), "data.pipeline.trian unknown_key -> train");
   EXPECT_EQ(wrong("{ train = \"flip\" }"), "data.pipeline.train wrong_type");
   EXPECT_EQ(wrong("{ train = [\"flip\"] }"), "data.pipeline.train[0] wrong_type");
-  EXPECT_EQ(wrong("{ train = [{ name = \"filp\" }] }"), "data.pipeline.train[0] unknown_item -> flip");
-  EXPECT_EQ(wrong("{ train = [{ name = \"flip\", probability = 2 }] }"), "data.pipeline.train[0].probability out_of_range");
-  EXPECT_EQ(wrong("{ train = [{ name = \"flip\", chance = 1 }] }"), "data.pipeline.train[0].chance unknown_key");
+  EXPECT_EQ(wrong("{ train = [{ name = \"filp\" }] }"),
+            "data.pipeline.train[0] unknown_item -> flip");
+  EXPECT_EQ(wrong("{ train = [{ name = \"flip\", probability = 2 }] }"),
+            "data.pipeline.train[0].probability out_of_range");
+  EXPECT_EQ(wrong("{ train = [{ name = \"flip\", chance = 1 }] }"),
+            "data.pipeline.train[0].chance unknown_key");
 }
 
 TEST(PipelineSection, AndTheShortFormOfItAreNotBothGiven) {
@@ -106,7 +109,8 @@ TEST(PipelineSection, NeedsAreAnsweredByTheDataSetAndTheTransformsBefore) {
   const std::string mixup = "{ name = \"mixup\" }";
   EXPECT_EQ(with("classification", "fashion_mnist", mixup), "");
   EXPECT_EQ(with("soft_classification", "fashion_mnist", mixup), "");
-  EXPECT_EQ(with("soft_classification", "pictures", mixup), "data.pipeline.train[0] missing_capability");
+  EXPECT_EQ(with("soft_classification", "pictures", mixup),
+            "data.pipeline.train[0] missing_capability");
   EXPECT_EQ(with("soft_classification", "fashion_mnist", ""), "task.name missing_capability");
 }
 
@@ -118,8 +122,10 @@ TEST(PipelineSection, AModelsNeedsOfSamplesAreChecked) {
 
 TEST(PipelineSection, ASubsetIsACountOrAShare) {
   EXPECT_EQ(codes(plan(std::string(kGoodFile) + "train_share = 0.1\n")), "");
-  EXPECT_EQ(codes(plan(std::string(kGoodFile) + "train_share = 0.1\ntrain_samples = 10\n")), "data.train_share conflict");
-  EXPECT_EQ(codes(plan(std::string(kGoodFile) + "test_share = 0\n")), "data.test_share out_of_range");
+  EXPECT_EQ(codes(plan(std::string(kGoodFile) + "train_share = 0.1\ntrain_samples = 10\n")),
+            "data.train_share conflict");
+  EXPECT_EQ(codes(plan(std::string(kGoodFile) + "test_share = 0\n")),
+            "data.test_share out_of_range");
 }
 
 }  // namespace

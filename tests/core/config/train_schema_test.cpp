@@ -173,12 +173,14 @@ TEST(ParameterGroups, HaveAnOriginForEveryValueAndSurviveTheWayThroughToml) {
 }
 
 TEST(ParameterGroups, SayWhatIsWrongWithThem) {
-  EXPECT_EQ(codes(planMore("[train.groups.head]\nlearning_rate_scale = 2\n")), "train.groups.head.match missing");
+  EXPECT_EQ(codes(planMore("[train.groups.head]\nlearning_rate_scale = 2\n")),
+            "train.groups.head.match missing");
   const Problem key = only(planMore(std::string(kHead) + "weight_decay_scal = 0\n"));
   EXPECT_EQ(key.key, "train.groups.head.weight_decay_scal");
   EXPECT_EQ(key.nearest, "weight_decay_scale");
   EXPECT_EQ(only(planMore(std::string(kHead) + "optimizer = { beta3 = 1 }\n")).nearest, "beta1");
-  EXPECT_EQ(codes(planMore(std::string(kHead) + "optimizer = { beta2 = 1.0 }\n")), "train.groups.head.optimizer.beta2 out_of_range");
+  EXPECT_EQ(codes(planMore(std::string(kHead) + "optimizer = { beta2 = 1.0 }\n")),
+            "train.groups.head.optimizer.beta2 out_of_range");
   EXPECT_EQ(codes(planMore("[train]\ngroups = ['head.*']\n")), "train.groups wrong_type");
   EXPECT_EQ(codes(planMore("[train.groups]\nhead = 3\n")), "train.groups.head wrong_type");
 }

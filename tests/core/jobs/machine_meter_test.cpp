@@ -34,7 +34,8 @@ TEST(ProcessUse, IsTheTicksOfAllThreadsAndThePagesInMemory) {
 }
 
 TEST(ProcessUse, ANameMayHoldBracketsSpacesAndNumbers) {
-  for (const char* name : {") R 1 2", "a b", "((", "", ") 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16"}) {
+  for (const char* name :
+       {") R 1 2", "a b", "((", "", ") 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16"}) {
     const auto use = parseProcessUse(statLine(name, "250", "150", "100"));
     ASSERT_TRUE(use) << name;
     EXPECT_EQ(use->residentBytes, 100 * ::sysconf(_SC_PAGESIZE)) << name;
@@ -116,7 +117,8 @@ TEST(MachineMeter, ShareOfTheCpuIsThatSinceTheValuesBefore) {
 
 std::vector<GpuLoad> twoCards() {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
-  return {{"GPU-aaaa", "", 0.5, 0, 3 << 20, 80 << 20}, {"GPU-bbbb", "", unknown, 0, 5 << 20, 80 << 20}};
+  return {{"GPU-aaaa", "", 0.5, 0, 3 << 20, 80 << 20},
+          {"GPU-bbbb", "", unknown, 0, 5 << 20, 80 << 20}};
 }
 
 TEST(MachineMeter, FindsTheCardOfADeviceAmongThoseThatTheProcessSees) {

@@ -1,4 +1,5 @@
-// Trainer and windows as processes: frames are whole, and a process that dies leaves no segment behind.
+// Trainer and windows as processes: frames are whole, and a process that dies leaves no segment
+// behind.
 #include "core/live/channel.h"
 
 #include <fcntl.h>

@@ -129,7 +129,9 @@ TEST(Encoder, TheAttentionOfOneLayerIsThatOfAllLayersTogether) {
     std::vector<at::Tensor> weights;
     auto tap = std::make_shared<AttentionTap>();
     tap->layers = std::move(layers);
-    tap->receive = [&](const AttentionRecord& record) { weights.push_back(record.weights.clone()); };
+    tap->receive = [&](const AttentionRecord& record) {
+      weights.push_back(record.weights.clone());
+    };
     model.setAttentionTap(tap);
     (void)model.classify(batch);
     model.setAttentionTap(nullptr);

@@ -137,12 +137,14 @@ TEST_F(PrepareRun, NamesAMissingItemBeforeAnythingIsBuilt) {
            {"model", "architecture"}, {"task", "name"}, {"data", "dataset"}}) {
     Json config = config_;
     config[table][key] = "smal";
-    EXPECT_THROW(static_cast<void>(train::prepareRun(registry_, config, 0)), NotFoundError) << table;
+    EXPECT_THROW(static_cast<void>(train::prepareRun(registry_, config, 0)), NotFoundError)
+        << table;
   }
   for (const char* table : {"optimizer", "schedule"}) {
     Json config = config_;
     config["train"][table]["name"] = "smal";
-    EXPECT_THROW(static_cast<void>(train::prepareRun(registry_, config, 0)), NotFoundError) << table;
+    EXPECT_THROW(static_cast<void>(train::prepareRun(registry_, config, 0)), NotFoundError)
+        << table;
   }
   Json config = config_;
   config["observe"]["rank"] = observeConfig().json();

@@ -79,7 +79,8 @@ class HalvesSession final : public PipelineSession {
     const Batch batch = evaluationStream(request.evaluation.split)->next();
     const at::Tensor logits = classifier_.classify(batch.at("image"));
     results.score("loss", logits.square().mean().item<double>());
-    results.score("right_half", logits.argmax(1).remainder(2).to(at::kDouble).mean().item<double>());
+    results.score("right_half",
+                  logits.argmax(1).remainder(2).to(at::kDouble).mean().item<double>());
   }
 
  private:

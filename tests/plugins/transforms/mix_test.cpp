@@ -49,7 +49,8 @@ TEST(Mix, ALabelOfNoClassIsRefused) {
     Batch batch;
     batch.fields["image"] = at::zeros({2, 1, 2, 2});
     batch.fields["label"] = at::tensor(std::vector<std::int64_t>{0, label});
-    EXPECT_THAT([&] { mixBatch(batch, 7, 0.5, std::nullopt); }, Fails<ConfigError>("0 to 6", label));
+    EXPECT_THAT([&] { mixBatch(batch, 7, 0.5, std::nullopt); },
+                Fails<ConfigError>("0 to 6", label));
   }
 }
 

@@ -445,8 +445,10 @@ TEST_F(Calibration, DecisionsBetweenCuesAreComputedInOneClickWhereTheDataHaveBot
   const auto shown = page({run});
   EXPECT_EQ(button(*shown, "Compute the answers"), nullptr) << "nothing that is shown is missing";
   QTest::mouseClick(button<QToolButton>(*shown, "Shape or texture"), Qt::LeftButton);
-  EXPECT_THAT(shown->notice().toStdString(),
-              HasSubstr("No decisions between shape and texture are stored of \u201ca\u201d. Cost: loading 1"));
+  EXPECT_THAT(
+      shown->notice().toStdString(),
+      HasSubstr(
+          "No decisions between shape and texture are stored of \u201ca\u201d. Cost: loading 1"));
   press(*shown, "Compute the answers");
   ASSERT_TRUE(soon([&] { return !program.asked().empty(); }));
   store::RunStore other(workbench_.store().file());

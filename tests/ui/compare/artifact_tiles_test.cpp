@@ -133,7 +133,8 @@ TEST(ChangesOf, AreWhatTheSamplerDoesNotHaveByItself) {
   EXPECT_TRUE(changesOf(recipe, catalog).isEmpty());
   recipe["settings"]["guidance"] = 2.5;
   recipe["weights"] = "ema";
-  EXPECT_EQ(changesOf(recipe, catalog), (QStringList{QStringLiteral("averaged weights"), QStringLiteral("guidance 2.5")}));
+  EXPECT_EQ(changesOf(recipe, catalog),
+            (QStringList{QStringLiteral("averaged weights"), QStringLiteral("guidance 2.5")}));
 }
 
 TEST_F(Tiles, ChangeWithTheKindThatIsChosenAndKeepItInTheView) {

@@ -1,5 +1,5 @@
-// Archive, baseline and colour of runs: through their menu, with Undo, as the list, its filter and the
-// charts show them.
+// Archive, baseline and colour of runs: through their menu, with Undo, as the list, its filter and
+// the charts show them.
 #include <QMenu>
 #include <QPushButton>
 #include <QTest>

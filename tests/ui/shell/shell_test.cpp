@@ -251,7 +251,8 @@ TEST_F(StudioWindow, TheTabKeyGoesFromTheTabsIntoTheirPage) {
   bar->setFocus();
   QTest::keyClick(bar, Qt::Key_Tab);
   EXPECT_TRUE(window.currentPage()->isAncestorOf(window.focusWidget()))
-      << window.focusWidget()->accessibleName().toStdString() << window.focusWidget()->parentWidget()->metaObject()->className();
+      << window.focusWidget()->accessibleName().toStdString()
+      << window.focusWidget()->parentWidget()->metaObject()->className();
 }
 
 TEST_F(StudioWindow, ThePaletteFindsActionsPagesAndRuns) {

@@ -105,7 +105,8 @@ TEST_F(SqlConsole, SaysThatAResultIsEarlierThanTheStatementThatFailed) {
   page_.showChart(true);
   EXPECT_EQ(page_.summary(), QStringLiteral("earlier result: ") + counts);
   ask(QStringLiteral("SELECT 1 AS a"));
-  EXPECT_FALSE(page_.summary().contains(QStringLiteral("earlier"))) << page_.summary().toStdString();
+  EXPECT_FALSE(page_.summary().contains(QStringLiteral("earlier")))
+      << page_.summary().toStdString();
 }
 
 TEST_F(SqlConsole, CutsAtTheLimitAndSaysSo) {

@@ -67,7 +67,8 @@ std::vector<std::uint8_t> greys(int shade) {
   constexpr int kPixels = 28;
   std::vector<std::uint8_t> pixels;
   for (int i = 0; i < kPixels * kPixels; ++i)
-    pixels.push_back(static_cast<std::uint8_t>((shade + 3 * (i % kPixels) + 2 * (i / kPixels)) % 256));
+    pixels.push_back(
+        static_cast<std::uint8_t>((shade + 3 * (i % kPixels) + 2 * (i / kPixels)) % 256));
   return pixels;
 }
 

@@ -16,7 +16,8 @@
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: sample_database FILE [EXTRA_RUNS] [--artifacts] [--two-tasks] [--live]\n");
+    std::fprintf(stderr,
+                 "usage: sample_database FILE [EXTRA_RUNS] [--artifacts] [--two-tasks] [--live]\n");
     return 2;
   }
   try {

@@ -12,11 +12,12 @@ namespace {
 /// The button that the message bar offered last, and what it does.
 struct LastOffer {
   explicit LastOffer(StudioWorkbench& workbench) {
-    QObject::connect(&workbench, &StudioWorkbench::offered, &workbench,
-                     [this](const QString&, const QString& name, const std::function<void()>& does) {
-                       label = name;
-                       act = does;
-                     });
+    QObject::connect(
+        &workbench, &StudioWorkbench::offered, &workbench,
+        [this](const QString&, const QString& name, const std::function<void()>& does) {
+          label = name;
+          act = does;
+        });
   }
   QString label;
   std::function<void()> act;

@@ -40,7 +40,8 @@ FlatRecipe flatRecipe(const Json& recipe) {
   if (!recipe.is_object()) return flat;
   // Neither what was not set nor an empty list says anything.
   const auto add = [&](const std::string& key, const Json& value) {
-    const bool isEmpty = value.is_null() || ((value.is_array() || value.is_object()) && value.empty());
+    const bool isEmpty =
+        value.is_null() || ((value.is_array() || value.is_object()) && value.empty());
     if (!isEmpty) flat.emplace_back(key, value);
   };
   for (const auto& [key, value] : recipe.items()) {

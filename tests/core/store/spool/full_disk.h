@@ -74,8 +74,8 @@ class SpoolTest : public testing::StoreTest {
   static MetricRecord point(std::int64_t step) {
     return record(step, {{"train/loss", static_cast<double>(step) / 3}});
   }
-  /// Runs `body` in a process of its own, while this one calls `beside`. No connection to a database
-  /// is open here: none survives a fork. \returns  how the process ended, as waitpid says
+  /// Runs `body` in a process of its own, while this one calls `beside`. No connection to a
+  /// database is open here: none survives a fork. \returns  how the process ended, as waitpid says
   template <typename Body>
   static int inChild(
       Body&& body, const std::function<void()>& beside = [] {}) {

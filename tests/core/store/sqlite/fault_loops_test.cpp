@@ -187,8 +187,8 @@ class FaultLoop : public testing::StoreTest {
       ASSERT_GE(count, outcome.acknowledged * kMore) << "an acknowledged point is lost";
       ASSERT_EQ(count % kMore, 0) << "a torn batch";
       for (std::size_t i = 0; i < points.size(); ++i) {
-        // A batch that failed in its very last step may be there although no caller was told; then its
-        // steps came again.
+        // A batch that failed in its very last step may be there although no caller was told; then
+        // its steps came again.
         ASSERT_EQ(points[i].value, name[6] == 'l' ? 1.0 / static_cast<double>(points[i].step)
                                                   : static_cast<double>(points[i].step));
       }

@@ -273,8 +273,8 @@ TEST_F(ReleasedFile, IsBroughtUpToDateOnceByManyAtTheSameTime) {
 
 TEST_F(ReleasedFile, IsOldOrNewButNeverBetweenWhenItsMigrationIsKilled) {
   const int cycles = isLong() ? 100 : 30;
-  // How long it takes when no process interferes. Kills come later while they find it unfinished, and
-  // earlier while they find it done: other work on the machine makes it slower at any time.
+  // How long it takes when no process interferes. Kills come later while they find it unfinished,
+  // and earlier while they find it done: other work on the machine makes it slower at any time.
   takeVersion(1);
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(waitFor(startOpening()), 0);
