@@ -10,9 +10,10 @@ namespace {
 struct Place {
   const char *variable, *belowHome;
 };
-constexpr std::array<Place, 3> kPlaces{{{"XDG_DATA_HOME", ".local/share"},
+constexpr std::array<Place, 4> kPlaces{{{"XDG_DATA_HOME", ".local/share"},
                                         {"XDG_CONFIG_HOME", ".config"},
-                                        {"XDG_CACHE_HOME", ".cache"}}};
+                                        {"XDG_CACHE_HOME", ".cache"},
+                                        {"XDG_STATE_HOME", ".local/state"}}};
 
 std::filesystem::path absoluteFrom(const char* variable) {
   const char* value = std::getenv(variable);

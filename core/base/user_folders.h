@@ -11,6 +11,7 @@ enum class UserFolder {
   Data,    ///< $XDG_DATA_HOME/vitrine, else ~/.local/share/vitrine
   Config,  ///< $XDG_CONFIG_HOME/vitrine, else ~/.config/vitrine
   Cache,   ///< $XDG_CACHE_HOME/vitrine, else ~/.cache/vitrine
+  State,   ///< $XDG_STATE_HOME/vitrine, else ~/.local/state/vitrine
 };
 
 /// Need not exist. \returns  "" where neither its variable nor HOME is an absolute path

@@ -16,6 +16,7 @@
 #include "core/base/json.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
+#include "core/base/user_folders.h"
 #include "core/files/event_file.h"
 #include "core/files/posix_file.h"
 #include "core/store/sqlite/file_system.h"
@@ -105,17 +106,10 @@ bool isFileOfSameOwner(int descriptor, int other) {
 
 SpoolFile::Settings SpoolFile::usualSettings() {
   Settings settings;
-  const auto add = [&](const char* variable, const char* below) {
-    const char* folder = std::getenv(variable);
-    if (folder != nullptr && folder[0] == '/') {
-      settings.elsewhere.push_back(fs::path(folder) / below / "vitrine");
-    }
-  };
-  add("XDG_STATE_HOME", "");
-  add("HOME", ".local/state");
-  for (const char* folder : {"/var/tmp", "/tmp", "/dev/shm"}) {
+  if (fs::path folder = userFolder(UserFolder::State); !folder.empty())
+    settings.elsewhere.push_back(std::move(folder));
+  for (const char* folder : {"/var/tmp", "/tmp", "/dev/shm"})
     settings.elsewhere.emplace_back(folder);
-  }
   return settings;
 }
 

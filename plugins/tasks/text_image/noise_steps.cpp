@@ -10,6 +10,13 @@
 
 namespace vitrine::text_image {
 
+namespace {
+
+/// Share of the clean image below which the error of the velocity is not weighted higher.
+constexpr double kLeastShare = 1e-3;
+
+}  // namespace
+
 std::vector<NoiseStep> noiseSteps(const at::Tensor& shares, std::int64_t count) {
   const std::int64_t steps = shares.size(0);
   if (count < 1 || count > steps) {
@@ -42,6 +49,10 @@ SteppedDown stepDown(const NoiseStep& step, const at::Tensor& image, const at::T
   if (clip) out.clean = out.clean.clamp(-*clip, *clip);
   out.mean = step.cleanPart * out.clean + step.nowPart * image;
   return out;
+}
+
+at::Tensor velocityErrors(const at::Tensor& errors, const at::Tensor& shares) {
+  return errors * shares.clamp_min(kLeastShare).reciprocal().to(errors.device(), at::kFloat);
 }
 
 }  // namespace vitrine::text_image

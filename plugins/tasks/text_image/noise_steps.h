@@ -34,4 +34,10 @@ struct SteppedDown {
 [[nodiscard]] SteppedDown stepDown(const NoiseStep& step, const at::Tensor& image,
                                    const at::Tensor& noise, std::optional<double> clip);
 
+/// Squared errors of the velocity: those of the noise over the share of the clean image (Salimans &
+/// Ho 2022, arXiv:2202.00512, section 4), which counts as 0.001 at least.
+/// \param errors  [images] float32, of the noise
+/// \param shares  [images] float64: alpha bar
+[[nodiscard]] at::Tensor velocityErrors(const at::Tensor& errors, const at::Tensor& shares);
+
 }  // namespace vitrine::text_image

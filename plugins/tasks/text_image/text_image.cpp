@@ -29,8 +29,6 @@ constexpr std::uint32_t kOrderLane = 0, kDropLane = 1, kTimeLane = 2;
 constexpr std::int64_t kDryImages = 2, kDrySteps = 2;
 /// Parts of the noise's steps whose image losses are separate.
 constexpr std::int64_t kTimeBands = 4;
-/// Share of the clean image below which the error of the velocity is not weighted higher.
-constexpr double kLeastShare = 1e-3;
 
 using Captions = std::vector<std::vector<std::int64_t>>;
 
@@ -340,7 +338,7 @@ class Session final : public PipelineSession,
   at::Tensor trainedErrors(const at::Tensor& errors, const std::vector<std::int64_t>& times) const {
     if (!countsVelocity_) return errors;
     const at::Tensor kept = shares_.index_select(0, at::tensor(times, at::kLong));
-    return errors * kept.clamp_min(kLeastShare).reciprocal().to(errors.device(), at::kFloat);
+    return velocityErrors(errors, kept);
   }
 
   static std::string bandName(std::size_t band) { return "part" + std::to_string(band); }

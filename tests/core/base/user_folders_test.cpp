@@ -35,10 +35,12 @@ class Variable {
 
 TEST(UserFolders, FollowTheirVariablesThenHome) {
   const Variable home("HOME", "/home/me"), data("XDG_DATA_HOME", "/big/data"),
-      config("XDG_CONFIG_HOME", nullptr), cache("XDG_CACHE_HOME", "relative");
+      config("XDG_CONFIG_HOME", nullptr), cache("XDG_CACHE_HOME", "relative"),
+      state("XDG_STATE_HOME", nullptr);
   EXPECT_EQ(userFolder(UserFolder::Data), "/big/data/vitrine");
   EXPECT_EQ(userFolder(UserFolder::Config), "/home/me/.config/vitrine");
   EXPECT_EQ(userFolder(UserFolder::Cache), "/home/me/.cache/vitrine");
+  EXPECT_EQ(userFolder(UserFolder::State), "/home/me/.local/state/vitrine");
 }
 
 TEST(UserFolders, AreEmptyWithoutAnAbsolutePath) {

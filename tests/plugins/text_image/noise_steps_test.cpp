@@ -19,5 +19,21 @@ TEST(NoiseSteps, AnExactPredictionLeadsBackToTheImage) {
   EXPECT_LT((x - image).abs().max().item<double>(), 1e-9);
 }
 
+TEST(NoiseSteps, TheErrorOfTheVelocityIsThatOfTheNoiseOverTheShareOfTheImage) {
+  const double kept = 0.3;
+  const at::Tensor image = at::tensor({0.3, -0.5}, at::kDouble),
+                   noise = at::tensor({1.0, -2.0}, at::kDouble);
+  const at::Tensor now = std::sqrt(kept) * image + std::sqrt(1 - kept) * noise;
+  const auto velocityOf = [&](const at::Tensor& predicted) {
+    const at::Tensor clean = (now - std::sqrt(1 - kept) * predicted) / std::sqrt(kept);
+    return std::sqrt(kept) * predicted - std::sqrt(1 - kept) * clean;
+  };
+  const at::Tensor predicted = noise + at::tensor({0.1, 0.2}, at::kDouble);
+  const at::Tensor wanted = (velocityOf(predicted) - velocityOf(noise)).square();
+  const at::Tensor errors =
+      velocityErrors((predicted - noise).square().to(at::kFloat), at::full({2}, kept, at::kDouble));
+  EXPECT_TRUE(at::allclose(errors, wanted.to(at::kFloat)));
+}
+
 }  // namespace
 }  // namespace vitrine::text_image
