@@ -1,12 +1,9 @@
 // label_text and tokenize: from labels to captions, from texts to tokens.
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
-#include "core/text/tokenizer.h"
+#include "plugins/transforms/text_encoder.h"
 #include "plugins/transforms/transforms.h"
 
 namespace vitrine::transforms {
@@ -14,8 +11,6 @@ namespace vitrine::transforms {
 namespace {
 
 constexpr std::uint32_t kChoiceLane = 0, kWindowLane = 1;
-constexpr std::size_t kLongText = 1 << 16;               // bytes
-constexpr std::size_t kMostKept = std::size_t{1} << 27;  // bytes; of their tokens eight times that
 
 std::string lowered(std::string name) {
   for (char& letter : name) {
@@ -85,45 +80,6 @@ class LabelText final : public Transform {
   }
 };
 
-/// A tokenizer with the tokens of the long texts that it has met: a document is encoded once,
-/// however many samples take a part of it. Thread-safe.
-class TextEncoder {
- public:
-  explicit TextEncoder(std::shared_ptr<const text::Tokenizer> tokenizer)
-      : tokenizer_(std::move(tokenizer)) {}
-  [[nodiscard]] const text::Tokenizer& tokenizer() const { return *tokenizer_; }
-
-  [[nodiscard]] std::shared_ptr<const text::TokenIds> encode(const std::string& text,
-                                                             const std::string& where) {
-    const auto kept = text.size() < kLongText ? nullptr : keptOf(text);
-    if (kept == nullptr)
-      return std::make_shared<const text::TokenIds>(tokenizer_->encode(text, where));
-    const std::lock_guard lock(kept->mutex);
-    if (!kept->tokens) kept->tokens = tokenizer_->encode(text, where);
-    return {kept, &*kept->tokens};
-  }
-
- private:
-  struct CachedText {
-    std::mutex mutex;
-    std::optional<text::TokenIds> tokens{};
-  };
-
-  /// Null where the texts that are kept would be more than kMostKept.
-  std::shared_ptr<CachedText> keptOf(const std::string& text) {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = kept_.find(text); found != kept_.end()) return found->second;
-    if (bytes_ + text.size() > kMostKept) return nullptr;
-    bytes_ += text.size();
-    return kept_[text] = std::make_shared<CachedText>();
-  }
-
-  std::shared_ptr<const text::Tokenizer> tokenizer_;
-  std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<CachedText>> kept_;
-  std::size_t bytes_ = 0;
-};
-
 class Tokenize final : public Transform {
  public:
   ItemCard card() const override {
@@ -173,7 +129,7 @@ class Tokenize final : public Transform {
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
     const std::shared_ptr<TextEncoder> encoder =
-        encoderOf(config.text("tokenizer"), config.texts("words"));
+        encoders_.of(config.text("tokenizer"), config.texts("words"));
     std::optional<std::int64_t> begin, end;
     if (config.flag("begin")) begin = required(encoder->tokenizer().beginToken(), "begin");
     if (config.flag("end")) end = required(encoder->tokenizer().endToken(), "end");
@@ -208,17 +164,6 @@ class Tokenize final : public Transform {
   }
 
  private:
-  /// One for all threads and streams that have this tokenizer at the same time.
-  std::shared_ptr<TextEncoder> encoderOf(const std::string& tokenizer,
-                                         const std::vector<std::string>& words) const {
-    const std::lock_guard lock(mutex_);
-    std::weak_ptr<TextEncoder>& known = encoders_[{tokenizer, words}];
-    std::shared_ptr<TextEncoder> encoder = known.lock();
-    if (encoder == nullptr)
-      known = encoder = std::make_shared<TextEncoder>(text::openTokenizer(tokenizer, words));
-    return encoder;
-  }
-
   static std::string textsOf(const Config& config, const TransformContext& context) {
     const std::string asked = config.text("field");
     for (const char* name : {"captions", "text"}) {
@@ -241,9 +186,7 @@ class Tokenize final : public Transform {
                       " a text with; set " + key + " = false");
   }
 
-  mutable std::mutex mutex_;
-  mutable std::map<std::pair<std::string, std::vector<std::string>>, std::weak_ptr<TextEncoder>>
-      encoders_;
+  mutable TextEncoders encoders_;
 };
 
 }  // namespace

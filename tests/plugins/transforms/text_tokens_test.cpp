@@ -1,10 +1,12 @@
 // tokenize: parts of long texts.
 #include <gmock/gmock.h>
 
-#include <ctime>
+#include <atomic>
 #include <set>
+#include <thread>
 
 #include "core/base/error.h"
+#include "plugins/transforms/text_encoder.h"
 #include "plugins/transforms/transforms.h"
 #include "tests/support/refusal.h"
 
@@ -47,19 +49,44 @@ std::vector<std::int64_t> tokensOf(SampleTransform& transform, const std::string
   return {tokens.begin(), tokens.end()};
 }
 
-TEST(Tokenize, ADocumentIsEncodedOnceForAllThreads) {
-  // A long word makes the encoding slow: it is looked for at every place.
-  const Tokenized tokenized({{"words", {std::string(64, '-')}}, {"length", 16}});
-  const auto first = tokenized.made(), second = tokenized.made();
+/// The tokenizer of bytes; counts the texts that it encodes.
+class CountingTokenizer final : public text::Tokenizer {
+ public:
+  [[nodiscard]] std::int64_t vocabularySize() const override { return 256; }
+  [[nodiscard]] std::int64_t byteCount(std::int64_t) const override { return 1; }
+  [[nodiscard]] int encodings() const { return encodings_.load(); }
+
+ private:
+  void encodePiece(std::string_view piece, text::TokenIds& tokens) const override {
+    ++encodings_;
+    for (const char c : piece) tokens.push_back(static_cast<unsigned char>(c));
+  }
+  [[nodiscard]] std::string decodeAll(std::span<const std::int64_t>) const override { return ""; }
+
+  mutable std::atomic<int> encodings_ = 0;
+};
+
+TEST(TextEncoder, EncodesALongTextOnceForAllThreads) {
+  const auto tokenizer = std::make_shared<CountingTokenizer>();
+  TextEncoder encoder(tokenizer);
   const std::string text = alphabet(200'000);
-  const auto secondsOf = [&](SampleTransform& transform, std::int64_t epoch) {
-    const std::clock_t begin = std::clock();
-    EXPECT_EQ(tokensOf(transform, text, epoch).size(), 16U);
-    return static_cast<double>(std::clock() - begin);
-  };
-  const double encoding = secondsOf(*first, 0);
-  EXPECT_LT(secondsOf(*first, 1) * 4, encoding);
-  EXPECT_LT(secondsOf(*second, 2) * 4, encoding);
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] { EXPECT_EQ(encoder.encode(text, "a text")->size(), text.size()); });
+    }
+  }
+  EXPECT_EQ(tokenizer->encodings(), 1);
+  EXPECT_EQ(encoder.encode("short", "a text")->size(), 5U);
+  EXPECT_EQ(encoder.encode("short", "a text")->size(), 5U);
+  EXPECT_EQ(tokenizer->encodings(), 3) << "short texts are not kept";
+}
+
+TEST(TextEncoder, IsTheSameForAllThatHaveItsTokenizer) {
+  TextEncoders encoders;
+  const auto one = encoders.of("bytes", {});
+  EXPECT_EQ(encoders.of("bytes", {}), one);
+  EXPECT_NE(encoders.of("bytes", {"word"}), one);
 }
 
 TEST(Tokenize, APartOfALongTextIsOneOfItsWindows) {
