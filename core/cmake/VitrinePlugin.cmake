@@ -1,8 +1,9 @@
-# vitrine_add_plugin(ID VERSION x.y.z SOURCES ... [PLUGIN plugin.cpp | NAMESPACE name] [LINKS ...])
+# vitrine_add_plugin(ID VERSION x.y.z SOURCES ... [NAMESPACE name | PLUGIN plugin.cpp] [LINKS ...])
 #
-# SOURCES become an OBJECT library without Qt, vitrine_ID_objects: tests and the GPU machine link it directly. PLUGIN is the
-# one file with the root object; together they are the MODULE vitrine_ID. With NAMESPACE that file is generated and calls
-# name::registerAll(vitrine::Registry&) of SOURCES. The same call serves a third party after find_package(Vitrine).
+# SOURCES become an OBJECT library without Qt, vitrine_ID_objects: tests and the GPU machine link it directly. Together with
+# the one file that has the root object they are the MODULE vitrine_ID. With NAMESPACE that file is generated and calls
+# name::registerAll(vitrine::Registry&) of SOURCES; with PLUGIN it is yours. The same call serves a third party after
+# find_package(Vitrine).
 # The manifest is generated as ID.json next to the build: Q_PLUGIN_METADATA(... FILE "ID.json").
 
 set(VITRINE_COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
