@@ -16,6 +16,7 @@
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -48,7 +49,7 @@ void ConfigurePage::makeActions() {
       add(tr("Redo"),
           {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
           [this] { redo(); });
-  add(tr("Find a field"), {QKeySequence(Qt::CTRL | Qt::Key_F)}, [this] { find(); });
+  findAction_ = add(tr("Find a field"), {QKeySequence(Qt::CTRL | Qt::Key_F)}, [this] { find(); });
   menu_->addSeparator();
   startAction_ =
       add(tr("Start the experiment"),
@@ -80,7 +81,8 @@ QWidget* ConfigurePage::makeBar() {
   auto* openButton = button(tr("Open\u2026"), tr("Open an experiment file; or drop one here"));
   auto* clone = button(tr("Clone\u2026"), tr("Fill the form with the configuration of a run"));
   search_ = makeSearchField(tr("Find a field"), tr("Find a field: name, key or meaning"), holder);
-  search_->setToolTip(tr("Find a field (Ctrl+F); Return goes to the first"));
+  search_->setToolTip(tr("Find a field; Return goes to the first"));
+  showKeyOf(findAction_, *search_);
   search_->setMinimumWidth(px(120));
   bar->addWidget(search_, 1);
   clone->setAccessibleName(tr("Clone a run"));
@@ -193,15 +195,17 @@ QWidget* ConfigurePage::makeFooter() {
   FlowRow* line = &buttons->row();
   start_ = new QPushButton(tr("Start"), card);
   start_->setProperty("primary", true);
+  showKeyOf(startAction_, *start_);
   start_->setToolTip(
       tr("Put these runs into the queue, which starts them when their device is free, "
-         "and show them (Ctrl+Return)"));
+         "and show them"));
   queue_ = new QPushButton(tr("Queue"), card);
   queue_->setToolTip(tr("Put these runs at the queue's end and stay here"));
   front_ = new QPushButton(tr("Queue first"), card);
-  front_->setToolTip(tr("Before all others in the queue (Ctrl+Shift+Return)"));
+  showKeyOf(frontAction_, *front_);
+  front_->setToolTip(tr("Before all others in the queue"));
   auto* saveButton = withName(new QPushButton(tr("Save\u2026"), card), tr("Save as TOML"),
-                              tr("Save the experiment as TOML; Ctrl+S saves where it came from"));
+                              tr("Save the experiment as TOML"));
   auto* copy = new QPushButton(tr("Copy command"), card);
   copy->setToolTip(tr("The command that starts the same runs in a terminal"));
   for (QPushButton* one : {start_, queue_, front_, saveButton, copy}) {
@@ -263,8 +267,8 @@ QString ConfigurePage::howToRead() const {
       "estimated time, and whether it exists already. Clear its check box to exclude a run; the "
       "TOML gets an [[exclude]].\n\n"
       "Changes compares with the defaults, with any run, or with the run that has the fewest other "
-      "keys. Form and TOML are the same experiment: edit either. Ctrl+Z undoes one step of either, "
-      "Ctrl+Return starts.");
+      "keys. Form and TOML are the same experiment: edit either. Undo takes back one "
+      "step of either.");
 }
 
 }  // namespace vitrine::ui

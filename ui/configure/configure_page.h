@@ -169,7 +169,8 @@ class ConfigurePage final : public Page {
   QPushButton *start_ = nullptr, *queue_ = nullptr, *front_ = nullptr;
   QPushButton* pressed_ = nullptr;  ///< which of them had the focus when it was disabled
   QAction *startAction_ = nullptr, *queueAction_ = nullptr, *frontAction_ = nullptr,
-          *undoAction_ = nullptr, *redoAction_ = nullptr, *menuAction_ = nullptr;
+          *findAction_ = nullptr, *undoAction_ = nullptr, *redoAction_ = nullptr,
+          *menuAction_ = nullptr;
   std::string lastField_;  ///< whose row had the focus last
   QList<QAction*> keys_;   ///< whose keys hold while the focus is on the page
   std::unique_ptr<QMenu> menu_;

@@ -255,16 +255,13 @@ void ConfigurePage::showSourceRun(const std::string& table) {
 }
 
 void ConfigurePage::showHistory() {
-  const auto show = [](QAction* action, bool isOn, const QString& verb, const QString& label,
-                       const QString& key) {
+  const auto show = [](QAction* action, bool isOn, const QString& verb, const QString& label) {
     action->setEnabled(isOn);
     action->setProperty(kWhyNot, isOn ? QString() : tr("there is no such step"));
-    action->setToolTip((label.isEmpty() ? verb : verb + QStringLiteral(": ") + label) +
-                       QStringLiteral(" (") + key + QLatin1Char(')'));
+    action->setToolTip(label.isEmpty() ? verb : verb + QStringLiteral(": ") + label);
   };
-  show(undoAction_, history_.canUndo(), tr("Undo"), history_.undoLabel(), QStringLiteral("Ctrl+Z"));
-  show(redoAction_, history_.canRedo(), tr("Redo"), history_.redoLabel(),
-       QStringLiteral("Ctrl+Shift+Z"));
+  show(undoAction_, history_.canUndo(), tr("Undo"), history_.undoLabel());
+  show(redoAction_, history_.canRedo(), tr("Redo"), history_.redoLabel());
 }
 
 void ConfigurePage::showOrigin() {

@@ -16,6 +16,7 @@
 #include "ui/gallery/image_details.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/flow_row.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 
@@ -52,34 +53,35 @@ void GalleryPage::makeActions() {
     views->addAction(action);
     viewActions_ << action;
   };
-  view(View::Sheet, tr("Contact sheet"), tr("All images that were found (1)"), Qt::Key_1);
-  view(View::ByStep, tr("By step"), tr("The same, grouped by training step (2)"), Qt::Key_2);
+  view(View::Sheet, tr("Contact sheet"), tr("All images that were found"), Qt::Key_1);
+  view(View::ByStep, tr("By step"), tr("The same, grouped by training step"), Qt::Key_2);
   view(View::RunsAndSteps, tr("Runs \u00d7 steps"),
-       tr("The same seed and condition by other runs and at other steps (3)"), Qt::Key_3);
-  enlarge_ = act(tr("Enlarge"), tr("The current image as large as whole pixels allow (Space)"),
+       tr("The same seed and condition by other runs and at other steps"), Qt::Key_3);
+  enlarge_ = act(tr("Enlarge"),
+                 tr("The current image as large as whole pixels allow; Space does the same"),
                  Qt::Key_4, [this] { setEnlarged(!isEnlarged_); });
   enlarge_->setCheckable(true);
 
-  star_ = act(tr("Star image"), tr("Add or remove the star of the current image (S)"), Qt::Key_S,
+  star_ = act(tr("Star image"), tr("Add or remove the star of the current image"), Qt::Key_S,
               [this] { toggleStar(); });
-  act(tr("Tag image"), tr("Type a tag for the current image, or for all that are picked (T)"),
+  act(tr("Tag image"), tr("Type a tag for the current image, or for all that are picked"),
       Qt::Key_T, [this] { details_->focusTag(); });
-  act(tr("Find images"), tr("Search recipes, tags and runs (/)"), Qt::Key_Slash, [this] {
+  find_ = act(tr("Find images"), tr("Search recipes, tags and runs"), Qt::Key_Slash, [this] {
     search_->setFocus(Qt::ShortcutFocusReason);
     search_->selectAll();
   });
-  swap_ = act(tr("Swap A and B"), tr("Exchange the two images that are compared (C)"), Qt::Key_C,
+  swap_ = act(tr("Swap A and B"), tr("Exchange the two images that are compared"), Qt::Key_C,
               [this] { swapPair(); });
-  act(tr("Next comparison"), tr("Slider, side by side, difference, flicker (M)"), Qt::Key_M,
+  act(tr("Next comparison"), tr("Slider, side by side, difference, flicker"), Qt::Key_M,
       [this] { nextCompareView(); });
-  endPair_ = act(tr("End comparison"), tr("Show one image again (Backspace)"), Qt::Key_Backspace,
+  endPair_ = act(tr("End comparison"), tr("Show one image again"), Qt::Key_Backspace,
                  [this] { setOther(0); });
-  verify_ = act(tr("Verify"),
-                tr("Make the current image again from its recipe and compare the pixels (V)"),
-                Qt::Key_V, [this] { verify(); });
-  recall_ = act(tr("Recall settings"),
-                tr("Open the Playground with every setting of the current image (A)"), Qt::Key_A,
-                [this] { recallSettings(); });
+  verify_ =
+      act(tr("Verify"), tr("Make the current image again from its recipe and compare the pixels"),
+          Qt::Key_V, [this] { verify(); });
+  recall_ =
+      act(tr("Recall settings"), tr("Open the Playground with every setting of the current image"),
+          Qt::Key_A, [this] { recallSettings(); });
   const auto pick = [&](const QString& text, Qt::Key key, int by, int rows) {
     act(text, tr("Choose the image that the current one is compared with"), Qt::ALT | key,
         [this, by, rows] { pickOther(by, rows); });
@@ -146,7 +148,8 @@ QWidget* GalleryPage::makeTop() {
                       tr("Search: sampler:ddim class:3 guidance>2 step:400 starred tag:x"), this);
   search_->setToolTip(
       tr("Keys of the recipe with : = != < <= > >=, also run, step, seed, tag and starred; other "
-         "words are searched in recipes and names of runs (/). Down goes to the images."));
+         "words are searched in recipes and names of runs. Down goes to the images."));
+  showKeyOf(find_, *search_);
   search_->setMinimumWidth(px(220));
   search_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(search_, &QLineEdit::editingFinished, this, [this] { search(search_->text()); });

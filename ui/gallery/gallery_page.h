@@ -168,8 +168,8 @@ class GalleryPage final : public ReadingPage {
   ImageDetails* details_ = nullptr;
   QList<QAction*> tools_, viewActions_, compareActions_;
   QMenu* exportMenu_ = nullptr;
-  QAction *enlarge_ = nullptr, *star_ = nullptr, *swap_ = nullptr, *endPair_ = nullptr,
-          *verify_ = nullptr, *recall_ = nullptr;
+  QAction *enlarge_ = nullptr, *star_ = nullptr, *swap_ = nullptr, *find_ = nullptr,
+          *endPair_ = nullptr, *verify_ = nullptr, *recall_ = nullptr;
 
   ImageQuery query_;
   ClassNames classNames_;

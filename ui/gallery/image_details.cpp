@@ -174,7 +174,7 @@ void ImageDetails::setFacts(const Facts& facts) {
   star_->setChecked(facts.isStarred);
   star_->setText(facts.isStarred ? tr("\u2605 Starred") : tr("\u2606 Star"));
   star_->setAccessibleName(tr("Star"));
-  star_->setToolTip(tr("Star of this image (S)"));
+  star_->setToolTip(tr("Star of this image"));
   showTags(facts.tags);
   std::vector<Fact> rows;
   std::vector<bool> differs;

@@ -1,4 +1,4 @@
-// Menus that are filled again each time they open, and actions of a page.
+// Menus that are filled again each time they open, actions of a page, and tool tips with keys.
 #pragma once
 
 #include <QString>
@@ -17,7 +17,14 @@ void emptyMenu(QMenu& menu);
 /// `text` in a menu, where '&' marks a key.
 [[nodiscard]] QString menuText(QString text);
 
-/// An action of `page` with its key in the tool tip, which acts while the keyboard is in the page.
+/// Lets the tool tip of a widget end with the key that `action` has when the tip is shown. The
+/// button of an action needs no such call.
+void showKeyOf(QAction* action, QWidget& widget);
+
+/// The tool tip of a widget as it is shown: with the key of its action, \see showKeyOf.
+[[nodiscard]] QString tipWithKey(const QWidget& widget);
+
+/// An action of `page`, which acts while the keyboard is in the page.
 [[nodiscard]] QAction* makePageAction(const QString& text, const QString& tip,
                                       const QKeySequence& key, QWidget* page);
 

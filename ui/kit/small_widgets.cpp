@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ui/kit/icons.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -242,9 +243,13 @@ void EdgeButton::paintEvent(QPaintEvent*) {
                    text());
 }
 
-SearchButton::SearchButton(QWidget* parent) : QPushButton(parent) {
+SearchButton::SearchButton(QAction* palette, QWidget* parent)
+    : QPushButton(parent), palette_(palette) {
   setAccessibleName(tr("Search commands, runs and pages"));
-  setToolTip(tr("Search commands, runs and pages (Ctrl+K)"));
+  setToolTip(tr("Search commands, runs and pages"));
+  showKeyOf(palette, *this);
+  connect(palette, &QAction::changed, this, qOverload<>(&QWidget::update));
+  connect(this, &QPushButton::clicked, palette, &QAction::trigger);
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   setFocusPolicy(Qt::TabFocus);
 }
@@ -262,7 +267,7 @@ void SearchButton::paintEvent(QPaintEvent* event) {
              QIcon::Disabled);
   painter.setPen(t.muted);
   painter.setFont(smallFont());
-  const QString key = tr("Ctrl K");
+  const QString key = palette_->shortcut().toString(QKeySequence::NativeText);
   const int keyWidth = painter.fontMetrics().horizontalAdvance(key);
   const QRect inside = rect().adjusted(px(28), 0, -px(10), 0);
   painter.drawText(inside, Qt::AlignRight | Qt::AlignVCenter, key);
@@ -335,6 +340,7 @@ void BottomBar::offer(const QString& sentence, const QString& label, std::functi
   fading_.stop();
   offered_ = std::move(act);
   act_->setText(label);
+  act_->setToolTip(label);
   act_->setAccessibleName(label);
   act_->show();
   Q_EMIT offerChanged(true);

@@ -154,16 +154,19 @@ class EdgeButton : public QToolButton {
   void paintEvent(QPaintEvent* event) override;
 };
 
-/// Looks like a search field, opens the palette.
+/// Looks like a search field, opens the palette as `palette` does, whose key it shows.
 class SearchButton : public QPushButton {
   Q_OBJECT
  public:
-  explicit SearchButton(QWidget* parent = nullptr);
+  explicit SearchButton(QAction* palette, QWidget* parent = nullptr);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+
+ private:
+  QAction* palette_;
 };
 
 /// Queue left, the last sentence in the middle with a button to copy it, the machine right.
@@ -180,10 +183,8 @@ class BottomBar : public QWidget {
   void offer(const QString& sentence, const QString& label, std::function<void()> act);
   /// What the button does, where there is one.
   void act();
-  /// The key that does the same as the button, for its tool tip.
-  void setKey(const QString& key) {
-    act_->setToolTip(key.isEmpty() ? act_->text() : tr("%1 (%2)").arg(act_->text(), key));
-  }
+  /// The button next to the message.
+  [[nodiscard]] QToolButton& button() { return *act_; }
   void setMachine(const QString& text);
   [[nodiscard]] QString sentence() const;
 

@@ -48,7 +48,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   });
 
   search_ = makeSearchField(tr("Search plots"), QString(), this);
-  search_->setToolTip(tr("Words of a metric's name or title; all must match (/)"));
+  search_->setToolTip(tr("Words of a metric's name or title; all must match"));
   search_->setMaximumWidth(px(220));
   connect(search_, &QLineEdit::textEdited, this, [this](const QString& text) {
     search(text);

@@ -178,6 +178,7 @@ void MonitorPage::makeMoreTools() {
     search_->setFocus(Qt::ShortcutFocusReason);
     search_->selectAll();
   });
+  showKeyOf(find, *search_);
   QAction* all = addAction(tr("Show all plots"), Qt::Key_Escape, this, [this] {
     if (!enlarged_.empty()) {
       enlarge({});

@@ -252,7 +252,7 @@ QWidget* PlaygroundPage::makeFilm() {
   auto* line = rowIn(nullptr, {}, px(8));
   stepText_ = new QLabel(card);
   slider_ = withName(new QSlider(Qt::Horizontal, card), tr("Step of the image"),
-                     tr("Steps that were kept (Ctrl+\u2190, Ctrl+\u2192)"));
+                     tr("Steps that were kept"));
   slider_->setPageStep(1);
   line->addWidget(stepText_);
   line->addWidget(slider_, 1);

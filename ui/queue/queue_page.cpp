@@ -371,8 +371,8 @@ void QueuePage::hideEvent(QHideEvent* event) {
 QString QueuePage::howToRead() const {
   return tr(
       "Runs start in the order of the list, each as a process of its own that keeps running if "
-      "you close this window. Drag a waiting run, or move it with Alt+Up and Alt+Down. To the "
-      "front starts it next.\n\n"
+      "you close this window. Drag a waiting run, or move it with Up and Down. Queue first "
+      "starts it next.\n\n"
       "Pause run writes a checkpoint and frees the device; Resume continues from it. A run "
       "whose process ended is interrupted and can be resumed too. A time limit counts the "
       "running time over all starts.\n\n"

@@ -140,7 +140,7 @@ void Inspector::makeConfig(QVBoxLayout& column) {
   auto* newFrom = makeQuietButton(tr("New from this run"), tr("New from this run"), config.inside);
   newFrom->setIcon(icon(Icon::Plus));
   newFrom->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  newFrom->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
+  newFrom->setToolTip(tr("Fill the form with this run's configuration"));
   connect(newFrom, &QToolButton::clicked, this, [this] {
     if (run_ != 0) workbench_.newFromRun(run_);
   });

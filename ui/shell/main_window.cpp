@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "ui/configure/configure_page.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/plot_accessible.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/small_widgets.h"
@@ -82,10 +83,8 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   connect(&files_, &FileController::weightsOpened, this, &MainWindow::showWeights);
   connect(&workbench_, &StudioWorkbench::messageSent, bottom_, &BottomBar::showMessage);
   connect(&workbench_, &StudioWorkbench::offered, bottom_, &BottomBar::offer);
-  connect(bottom_, &BottomBar::offerChanged, answer_, [this](bool isOffering) {
-    answer_->setEnabled(isOffering);
-    bottom_->setKey(answer_->shortcut().toString(QKeySequence::NativeText));
-  });
+  connect(bottom_, &BottomBar::offerChanged, answer_, &QAction::setEnabled);
+  showKeyOf(answer_, bottom_->button());
   connect(&workbench_, &StudioWorkbench::pageRequested, this, [this](const QString& id) {
     // The list of runs keeps the keys; elsewhere what was clicked may not be there any more.
     const QWidget* focused = QApplication::focusWidget();
@@ -223,7 +222,7 @@ void MainWindow::makeDocks() {
   table->setText(tr("Table"));
   table->setProperty("quiet", true);
   table->setAccessibleName(tr("Runs as a table"));
-  table->setToolTip(tr("Runs as a table: settings and metrics (Ctrl+T)"));
+  table->setToolTip(tr("Runs as a table: settings and metrics"));
   runsHeader_->addButton(table);
   connect(table, &QToolButton::clicked, this, [this] { showRunTable(true); });
   runsDock_ = new QDockWidget(tr("Runs"), this);
@@ -272,7 +271,8 @@ void MainWindow::makeToolBar() {
   QPushButton* create = create_;
   create->setProperty("primary", true);
   create->setAccessibleName(tr("New experiment"));
-  create->setToolTip(tr("Configure and start an experiment (Ctrl+N)"));
+  create->setToolTip(tr("Configure and start an experiment"));
+  showKeyOf(new_, *create);
   create->setIconSize(QSize(px(14), px(14)));
   connect(create, &QPushButton::clicked, new_, &QAction::trigger);
   bar_->addWidget(create);
@@ -284,9 +284,7 @@ void MainWindow::makeToolBar() {
   auto* spacer = new QWidget;
   spacer->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   toolsEnd_ = bar_->addWidget(spacer);
-  auto* search = new SearchButton;
-  connect(search, &QPushButton::clicked, this, &MainWindow::openPalette);
-  bar_->addWidget(search);
+  bar_->addWidget(new SearchButton(paletteAction_));
 
   edge_ = withRole(new QToolBar(tr("Edge"), this), "edge");
   edge_->setObjectName(QStringLiteral("edge"));

@@ -44,7 +44,7 @@ void MainWindow::makeActions() {
   new_->setIcon(icon(Icon::Plus));
   newFrom_ = action(tr("New &from this run"), Qt::CTRL | Qt::SHIFT | Qt::Key_N,
                     [this] { workbench_.newFromRun(workbench_.selection().current()); });
-  newFrom_->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
+  newFrom_->setToolTip(tr("Fill the form with this run's configuration"));
   open_ = action(tr("&Open database\u2026"), QKeySequence::Open, [this] { chooseDatabase(); });
   openThere_ = action(tr("Open database on another &machine\u2026"), {}, [this] { askPlace(); });
   openThere_->setToolTip(tr("Through your ssh: ssh://lab/data/lab.sqlite"));
@@ -75,19 +75,18 @@ void MainWindow::makeActions() {
       tr("&Redo"), Qt::CTRL | Qt::SHIFT | Qt::Key_Z, [this] { showView(history_.redo()); },
       Qt::CTRL | Qt::Key_Y);
   answer_ = action(tr("Act on the &message"), Qt::Key_F6, [this] { bottom_->act(); });
-  answer_->setToolTip(tr("Press the button next to the last message, such as Undo (F6)"));
+  answer_->setToolTip(tr("Press the button next to the last message, such as Undo"));
   answer_->setProperty(kWhyNot, tr("the last message has no button"));
   answer_->setEnabled(false);
   quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
   start_ = action(tr("&Start"), Qt::CTRL | Qt::Key_Return,
                   [this] { workbench_.startRuns(workbench_.selection().targets()); });
   start_->setIcon(icon(Icon::Play));
-  start_->setToolTip(tr("Start or resume the selected runs (Ctrl+Return)"));
+  start_->setToolTip(tr("Start or resume the selected runs"));
   stop_ = action(tr("S&top"), Qt::CTRL | Qt::ALT | Qt::Key_Return,
                  [this] { workbench_.stopRuns(workbench_.selection().targets()); });
   stop_->setIcon(icon(Icon::Stop));
-  stop_->setToolTip(
-      tr("Stop the selected runs: at a checkpoint, or before they start (Ctrl+Alt+Return)"));
+  stop_->setToolTip(tr("Stop the selected runs: at a checkpoint, or before they start"));
   hide_ =
       action(tr("&Hide from charts"), Qt::CTRL | Qt::Key_H, [this] { runsPanel_->hideOrShow(); });
   showOnly_ = action(tr("Show on&ly this run in charts"), QKeySequence(),

@@ -7,6 +7,8 @@
 #include <QTextDocument>
 #include <QToolTip>
 
+#include "ui/kit/menus.h"
+
 namespace vitrine::ui {
 
 QString wrappedText(const QString& text, int columns) {
@@ -31,7 +33,7 @@ bool ToolTipWrapper::eventFilter(QObject* watched, QEvent* event) {
   auto* widget = event->type() == QEvent::ToolTip ? qobject_cast<QWidget*>(watched) : nullptr;
   if (widget == nullptr) return false;
   const auto* help = static_cast<QHelpEvent*>(event);
-  QString text = widget->toolTip();
+  QString text = tipWithKey(*widget);
   QRect place = widget->rect();  // the text goes when the pointer leaves it
   const auto* view = qobject_cast<QAbstractItemView*>(widget->parentWidget());
   if (view == nullptr || view->viewport() != widget) view = nullptr;
@@ -49,7 +51,7 @@ bool ToolTipWrapper::eventFilter(QObject* watched, QEvent* event) {
   }
   if (text.isEmpty() || Qt::mightBeRichText(text)) return false;
   const QString lines = wrappedText(text);
-  if (lines == text) return false;
+  if (lines == widget->toolTip()) return false;
   QToolTip::showText(help->globalPos(), lines, widget, place);
   return true;
 }

@@ -12,7 +12,7 @@ inline constexpr int kToolTipColumns = 60;
 [[nodiscard]] QString wrappedText(const QString& text, int columns = kToolTipColumns);
 
 /// A filter of the application that wraps the tool tips of widgets, of items in lists and of
-/// headings.
+/// headings, and adds the keys of buttons.
 class ToolTipWrapper final : public QObject {
   Q_OBJECT
  public:

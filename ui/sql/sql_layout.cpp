@@ -16,6 +16,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/sql/sql_docs.h"
@@ -41,8 +42,9 @@ QWidget* SqlPage::makeEditor() {
   runButton_->setProperty("primary", true);
   runButton_->setIconSize(QSize(px(12), px(12)));
   runButton_->setToolTip(
-      tr("Run the selection, or the statement under the cursor (Ctrl+Return). Only statements that "
-         "read: SELECT, WITH, EXPLAIN"));
+      tr("Run the selection, or the statement under the cursor, where it only reads: SELECT, WITH, "
+         "EXPLAIN"));
+  showKeyOf(run_, *runButton_);
   connect(runButton_, &QPushButton::clicked, run_, &QAction::trigger);
   auto* stopButton = withName(new QToolButton(head), tr("Stop the statement"));
   stopButton->setDefaultAction(stop_);

@@ -3,6 +3,7 @@
 #include <QCheckBox>
 #include <QContextMenuEvent>
 #include <QDialog>
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
@@ -13,6 +14,7 @@
 #include <QTest>
 #include <QToolBar>
 #include <QToolButton>
+#include <QToolTip>
 #include <QTreeWidget>
 #include <algorithm>
 #include <map>
@@ -307,6 +309,49 @@ TEST_F(Keys, OfAPageAreTakenFromItByTheUserOnceTheyAreAnothersToo) {
   window.keys().setKeys(QStringLiteral("page/monitor"), {Qt::CTRL | Qt::ALT | Qt::Key_M});
   EXPECT_EQ(window.findChild<QTabWidget*>()->tabToolTip(3), QStringLiteral("Monitor (Ctrl+Alt+M)"));
   window.keys().reset(QStringLiteral("page/monitor"));
+}
+
+TEST_F(Keys, OfAButtonAreThoseThatTheUserGaveItsAction) {
+  bringUp(window);
+  auto* create = window.findChild<QToolBar*>(QStringLiteral("tools"))->findChild<QPushButton*>();
+  const auto shown = [](QWidget& widget) {
+    QToolTip::hideText();
+    QHelpEvent help(QEvent::ToolTip, QPoint(2, 2), widget.mapToGlobal(QPoint(2, 2)));
+    QCoreApplication::sendEvent(&widget, &help);
+    return QToolTip::text().replace(QLatin1Char('\n'), QLatin1Char(' '));
+  };
+  const QString words = QStringLiteral("Configure and start an experiment");
+  const QString id = QStringLiteral("window/new-experiment");
+  EXPECT_EQ(shown(*create), words + QStringLiteral(" (Ctrl+N)"));
+  window.keys().setKeys(id, {Qt::CTRL | Qt::Key_B});
+  EXPECT_EQ(shown(*create), words + QStringLiteral(" (Ctrl+B)"));
+  window.keys().setKeys(id, {});
+  EXPECT_EQ(shown(*create), words);
+  window.keys().reset(id);
+  QAction* start = nullptr;
+  for (const KeyMap::Entry& entry : window.keys().entries())
+    if (entry.id == QLatin1String("window/start")) start = entry.action;
+  ASSERT_NE(start, nullptr);
+  window.showPage(QStringLiteral("monitor"));
+  QToolBar& bar = *window.findChild<QToolBar*>(QStringLiteral("tools"));
+  QWidget& button = *bar.widgetForAction(start);
+  EXPECT_EQ(shown(button), QStringLiteral("Start or resume the selected runs (Ctrl+Return)"));
+  window.showPage(QStringLiteral("configure"));
+  EXPECT_EQ(shown(button), QStringLiteral("Start or resume the selected runs"))
+      << "the key is the form's";
+}
+
+TEST_F(Keys, ThatTheUserCanChangeStandInNoToolTip) {
+  for (const PageFactory& page : pages()) window.showPage(page.id);
+  for (const KeyMap::Entry& entry : window.keys().entries()) {
+    for (const QKeySequence& key : entry.keys) {
+      const QString text = QStringLiteral("(%1)").arg(key.toString(QKeySequence::NativeText));
+      if (!text.contains(QLatin1Char('+'))) continue;
+      for (const QWidget* widget : window.findChildren<QWidget*>())
+        EXPECT_FALSE(widget->toolTip().contains(text)) << widget->toolTip().toStdString();
+      EXPECT_FALSE(entry.action->toolTip().contains(text)) << entry.id.toStdString();
+    }
+  }
 }
 
 TEST_F(Keys, DeleteStandsInTheRunMenuAndActsInTheListAlone) {

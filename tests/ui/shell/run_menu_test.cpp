@@ -17,6 +17,7 @@
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "ui/kit/menus.h"
 #include "ui/runs/tags_dialog.h"
 #include "ui/shell/main_window.h"
 
@@ -192,7 +193,7 @@ TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
     return each->isVisible() && isButton(*each, QStringLiteral("Undo"));
   });
   ASSERT_NE(undo, buttons.end());
-  EXPECT_EQ((*undo)->toolTip(), QStringLiteral("Undo (F6)")) << "its key is shown";
+  EXPECT_EQ(tipWithKey(**undo), QStringLiteral("Undo (F6)")) << "its key is shown";
   bringUp(window);
   only<RunsPanel>(window).view().setFocus();
   QTest::keyClick(&only<RunsPanel>(window).view(), Qt::Key_F6);
