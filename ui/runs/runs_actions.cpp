@@ -1,13 +1,10 @@
 // Actions on runs of the list: the context menu, the eyes, and the functions of both.
 #include <QApplication>
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QMenu>
 #include <algorithm>
 
 #include "core/base/text.h"
 #include "core/store/maintenance/trash.h"
-#include "ui/kit/icons.h"
 #include "ui/kit/questions.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_panel.h"
@@ -114,81 +111,9 @@ void RunsPanel::fillGroupMenu(QMenu& menu, const QModelIndex& group) {
 }
 
 void RunsPanel::fillMenu(QMenu& menu) {
-  const std::vector<std::int64_t> ids = workbench_.selection().targets();
-  if (ids.empty()) return;
-  const auto any = [this, &ids](bool (*test)(const store::RunRow&)) {
-    return std::any_of(ids.begin(), ids.end(), [this, test](std::int64_t id) {
-      const store::RunRow* row = workbench_.run(id);
-      return row != nullptr && test(*row);
-    });
-  };
-  const auto add = [this, &menu](const QIcon& picture, const QString& text, const auto& act) {
-    QAction* made = menu.addAction(picture, text);
-    connect(made, &QAction::triggered, this, act);
-    return made;
-  };
-  add(icon(Icon::Play), tr("&Start or resume"), [this, ids] {
-    workbench_.startRuns(ids);
-  })->setEnabled(any(&StudioWorkbench::canStart));
-  add(icon(Icon::Stop), tr("S&top"), [this, ids] {
-    workbench_.stopRuns(ids);
-  })->setEnabled(any(&StudioWorkbench::canStop));
-  menu.addSeparator();
-  const bool areHidden = !areDrawn();
-  add(icon(areHidden ? Icon::Eye : Icon::EyeOff),
-      areHidden ? tr("S&how in charts") : tr("&Hide from charts"), [this] { hideOrShow(); })
-      ->setShortcut(Qt::CTRL | Qt::Key_H);
-  const Selection& selection = workbench_.selection();
-  if (selection.runs().size() > 1) {
-    add({}, tr("Show on&ly this run in charts"), [this] { showOnlyCurrent(); });
-    add({}, tr("Select only this r&un"), [this] { selectOnlyCurrent(); });
-  }
-  if (!selection.hidden().empty()) add({}, tr("Sho&w hidden runs"), [this] { showHidden(); });
-  add({}, tr("Select all runs of the e&xperiment"), [this] {
-    selectExperiment();
-  })->setEnabled(selection.current() != 0);
-  QAction* colours =
-      add({}, tr("Colour by &variant"), [this] { colours_.setOn(!colours_.isOn()); });
-  colours->setCheckable(true);
-  colours->setChecked(colours_.isOn());
-  menu.addAction(showArchived_);
-  menu.addSeparator();
-  add(icon(Icon::Plus), tr("New &from this run"),
-      [this] { workbench_.newFromRun(workbench_.selection().current()); });
-  menu.addSeparator();
-  QAction* name = add({}, tr("&Rename"), [this] { rename(); });
-  name->setShortcut(Qt::Key_F2);
-  name->setEnabled(runToRename() != 0);
-  add({}, tr("Ta&gs\u2026"), [this] { askTags(); });
-  add({}, ids.size() == 1 ? tr("N&ote\u2026") : tr("Add to the n&otes\u2026"),
-      [this] { askNote(); });
-  menu.addMenu(&marks_->colours());
-  menu.addActions({&marks_->baseline(), &marks_->archive()});
-  menu.addSeparator();
-  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &id") : tr("Copy &ids"), [ids] {
-    QStringList texts;
-    for (const std::int64_t id : ids) texts << QString::number(id);
-    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char(' ')));
-  });
-  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &name") : tr("Copy &names"), [this, ids] {
-    QStringList texts;
-    for (const std::int64_t id : ids) {
-      const store::RunRow* row = workbench_.run(id);
-      if (row != nullptr) texts << QString::fromStdString(row->name);
-    }
-    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char('\n')));
-  });
-  add({}, tr("O&pen folder of the run"), [this] {
-    openFolder();
-  })->setEnabled(selection.current() != 0);
-  menu.addSeparator();
-  QAction* remove =
-      add(icon(Icon::Trash, IconTint::Bad), tr("&Delete\u2026"), [this] { askDelete(); });
-  remove->setShortcut(QKeySequence::Delete);
-  remove->setEnabled(any(&StudioWorkbench::canDelete));
-  add({}, tr("Delete chec&kpoints\u2026"), [this] {
-    askPrune();
-  })->setEnabled(any(&StudioWorkbench::canDelete));
+  if (workbench_.selection().targets().empty()) return;
+  actions_->refresh();
+  actions_->fill(menu);
 }
 
 std::int64_t RunsPanel::runToRename() const {

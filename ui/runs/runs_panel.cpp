@@ -149,11 +149,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(view_, &QWidget::customContextMenuRequested, this, &RunsPanel::showMenu);
   connect(&model_, &RunsModel::renamed, &edits_, &RunEdits::rename);
   // In the list alone: elsewhere the key deletes text or queued runs.
-  delete_ = new QAction(icon(Icon::Trash), tr("&Delete\u2026"), this);
-  delete_->setShortcut(QKeySequence::Delete);
-  delete_->setShortcutContext(Qt::WidgetShortcut);
-  connect(delete_, &QAction::triggered, this, &RunsPanel::askDelete);
-  view_->addAction(delete_);
+  actions_ = new RunActions(workbench_, *this);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
     hasChosen_ = true;
     memory_.keep(workbench_.selection());

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ui/kit/background.h"
+#include "ui/runs/run_actions.h"
 #include "ui/runs/run_edits.h"
 #include "ui/runs/run_mark_actions.h"
 #include "ui/runs/run_table.h"
@@ -49,6 +50,7 @@ class RunsPanel : public QWidget {
   [[nodiscard]] RunTable& table() { return *table_; }
   [[nodiscard]] VariantColours& colours() { return colours_; }
   [[nodiscard]] RunMarkActions& marks() { return *marks_; }
+  [[nodiscard]] RunActions& runActions() { return *actions_; }
   /// Whether the list has archived runs that no filter asks for.
   [[nodiscard]] QAction& showArchivedAction() { return *showArchived_; }
   /// Selects these runs, without asking the view.
@@ -69,8 +71,6 @@ class RunsPanel : public QWidget {
   void askDelete();
   /// Asks which checkpoints of the selected runs that have ended are to be deleted, and does it.
   void askPrune();
-  /// The same as askDelete() for menus: its key acts in the list alone.
-  [[nodiscard]] QAction& deleteAction() { return *delete_; }
   /// Opens a line over the name of runToRename().
   void rename();
   /// While the list has the focus or no run is current, the run with the outline, selected or not;
@@ -86,6 +86,8 @@ class RunsPanel : public QWidget {
 
  Q_SIGNALS:
   void summaryChanged(const QString& text);
+  /// The list has to be in sight for what comes next.
+  void listNeeded();
   /// The user leaves the table.
   void tableLeft();
 
@@ -139,7 +141,7 @@ class RunsPanel : public QWidget {
   QWidget* tableBar_;
   QLabel* tableSummary_;
   QShortcut* leave_;
-  QAction* delete_;
+  RunActions* actions_;
   QStackedWidget* stack_;
   QLabel* emptyText_;
   QPushButton *create_, *clear_, *unhide_;

@@ -217,6 +217,7 @@ void MainWindow::makeDocks() {
   runsHeader_ = new DockHeader(tr("Runs"), this);
   runsHeader_->setNote(runsPanel_->summary());
   connect(runsPanel_, &RunsPanel::summaryChanged, runsHeader_, &DockHeader::setNote);
+  connect(runsPanel_, &RunsPanel::listNeeded, this, &MainWindow::showRuns);
   connect(runsPanel_, &RunsPanel::tableLeft, this, [this] { showRunTable(false); });
   auto* table = new QToolButton;
   table->setText(tr("Table"));
@@ -276,10 +277,10 @@ void MainWindow::makeToolBar() {
   create->setIconSize(QSize(px(14), px(14)));
   connect(create, &QPushButton::clicked, new_, &QAction::trigger);
   bar_->addWidget(create);
-  bar_->addAction(start_);
-  bar_->addAction(stop_);
-  for (QAction* one : {start_, stop_})
+  for (QAction* one : {start_, &runsPanel_->runActions().stop()}) {
+    bar_->addAction(one);
     bar_->widgetForAction(one)->setFocusPolicy(Qt::TabFocus);  // Qt gives such buttons none
+  }
   bar_->addSeparator();
   auto* spacer = new QWidget;
   spacer->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
@@ -329,32 +330,9 @@ void MainWindow::showTools() {
 }
 
 void MainWindow::updateActions() {
-  bool canStart = false, canStop = false, canDelete = false, isFresh = false;
-  const Selection& selection = workbench_.selection();
-  const std::vector<std::int64_t> targets = selection.targets();
-  for (const std::int64_t id : targets) {
-    const store::RunRow* row = workbench_.run(id);
-    if (row == nullptr) continue;
-    canStart = canStart || StudioWorkbench::canStart(*row);
-    isFresh = isFresh || (StudioWorkbench::canStart(*row) && row->step == 0);
-    canStop = canStop || StudioWorkbench::canStop(*row);
-    canDelete = canDelete || StudioWorkbench::canDelete(*row);
-  }
-  start_->setEnabled(canStart);
-  start_->setText(canStart && !isFresh ? tr("Re&sume") : tr("&Start"));
+  runsPanel_->runActions().refresh();
   keepRoomFor(*bar_, start_, {tr("Re&sume"), tr("&Start")});
-  stop_->setEnabled(canStop);
-  delete_->setEnabled(canDelete);
-  prune_->setEnabled(canDelete);
-  rename_->setEnabled(workbench_.run(runsPanel_->runToRename()) != nullptr);
-  for (QAction* one : {tags_, note_, exportRuns_}) one->setEnabled(!targets.empty());
-  for (QAction* one : {selectExperiment_, openFolder_}) one->setEnabled(selection.current() != 0);
-  hide_->setEnabled(!targets.empty());
-  hide_->setText(targets.empty() || runsPanel_->areDrawn() ? tr("&Hide from charts")
-                                                           : tr("S&how in charts"));
-  for (QAction* one : {showOnly_, selectOnly_})
-    one->setEnabled(selection.current() != 0 && selection.runs().size() > 1);
-  showHidden_->setEnabled(!selection.hidden().empty());
+  exportRuns_->setEnabled(!workbench_.selection().targets().empty());
   const Page* page = currentPage();
   // A page that takes its own edits back has the keys of Undo to itself.
   const bool hasOwnUndo = page != nullptr && takesBackItself(*page);
@@ -363,7 +341,6 @@ void MainWindow::updateActions() {
   undo_->setText(undo_->isEnabled() ? tr("&Undo %1").arg(history_.undoName()) : tr("&Undo"));
   redo_->setText(redo_->isEnabled() ? tr("&Redo %1").arg(history_.redoName()) : tr("&Redo"));
   howTo_->setEnabled(page != nullptr && !page->howToRead().isEmpty());
-  newFrom_->setEnabled(workbench_.run(workbench_.selection().current()) != nullptr);
   // On the form, Ctrl+Return starts what the form describes.
   const auto& all = pages();
   const int front = tabs_->currentIndex();

@@ -178,19 +178,14 @@ class MainWindow : public QMainWindow {
   MachineFacts facts_;
   QTimer factsTimer_;
 
-  QAction *new_ = nullptr, *open_ = nullptr, *quit_ = nullptr, *start_ = nullptr, *stop_ = nullptr,
-          *newFrom_ = nullptr, *delete_ = nullptr, *trash_ = nullptr, *find_ = nullptr,
-          *reload_ = nullptr, *fullScreen_ = nullptr, *zoomIn_ = nullptr, *zoomOut_ = nullptr,
-          *zoomReset_ = nullptr, *toggleTheme_ = nullptr, *reset_ = nullptr,
+  QAction *new_ = nullptr, *open_ = nullptr, *quit_ = nullptr, *start_ = nullptr, *trash_ = nullptr,
+          *find_ = nullptr, *reload_ = nullptr, *fullScreen_ = nullptr, *zoomIn_ = nullptr,
+          *zoomOut_ = nullptr, *zoomReset_ = nullptr, *toggleTheme_ = nullptr, *reset_ = nullptr,
           *paletteAction_ = nullptr, *shortcuts_ = nullptr, *about_ = nullptr, *openFile_ = nullptr,
           *openThere_ = nullptr, *undo_ = nullptr, *redo_ = nullptr, *ownReset_ = nullptr,
           *ownKeep_ = nullptr, *nameLayout_ = nullptr, *export_ = nullptr, *howTo_ = nullptr,
-          *documents_ = nullptr, *rename_ = nullptr, *tags_ = nullptr, *note_ = nullptr,
-          *hide_ = nullptr, *showOnly_ = nullptr, *showHidden_ = nullptr, *selectOnly_ = nullptr,
-          *saveFilter_ = nullptr, *runTable_ = nullptr, *variantColours_ = nullptr,
-          *answer_ = nullptr, *exportRuns_ = nullptr, *exportTable_ = nullptr,
-          *report_ = nullptr, *openFolder_ = nullptr, *selectExperiment_ = nullptr,
-          *space_ = nullptr, *prune_ = nullptr;
+          *documents_ = nullptr, *saveFilter_ = nullptr, *runTable_ = nullptr, *answer_ = nullptr,
+          *exportRuns_ = nullptr, *exportTable_ = nullptr, *report_ = nullptr, *space_ = nullptr;
   QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;

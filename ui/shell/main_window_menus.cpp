@@ -42,9 +42,6 @@ void MainWindow::makeActions() {
   new_ = action(tr("&New experiment"), QKeySequence::New,
                 [this] { openPage(QStringLiteral("configure")); });
   new_->setIcon(icon(Icon::Plus));
-  newFrom_ = action(tr("New &from this run"), Qt::CTRL | Qt::SHIFT | Qt::Key_N,
-                    [this] { workbench_.newFromRun(workbench_.selection().current()); });
-  newFrom_->setToolTip(tr("Fill the form with this run's configuration"));
   open_ = action(tr("&Open database\u2026"), QKeySequence::Open, [this] { chooseDatabase(); });
   openThere_ = action(tr("Open database on another &machine\u2026"), {}, [this] { askPlace(); });
   openThere_->setToolTip(tr("Through your ssh: ssh://lab/data/lab.sqlite"));
@@ -79,60 +76,20 @@ void MainWindow::makeActions() {
   answer_->setProperty(kWhyNot, tr("the last message has no button"));
   answer_->setEnabled(false);
   quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
-  start_ = action(tr("&Start"), Qt::CTRL | Qt::Key_Return,
-                  [this] { workbench_.startRuns(workbench_.selection().targets()); });
-  start_->setIcon(icon(Icon::Play));
-  start_->setToolTip(tr("Start or resume the selected runs"));
-  stop_ = action(tr("S&top"), Qt::CTRL | Qt::ALT | Qt::Key_Return,
-                 [this] { workbench_.stopRuns(workbench_.selection().targets()); });
-  stop_->setIcon(icon(Icon::Stop));
-  stop_->setToolTip(tr("Stop the selected runs: at a checkpoint, or before they start"));
-  hide_ =
-      action(tr("&Hide from charts"), Qt::CTRL | Qt::Key_H, [this] { runsPanel_->hideOrShow(); });
-  showOnly_ = action(tr("Show on&ly this run in charts"), QKeySequence(),
-                     [this] { runsPanel_->showOnlyCurrent(); });
-  showHidden_ =
-      action(tr("Sho&w hidden runs"), QKeySequence(), [this] { runsPanel_->showHidden(); });
-  selectOnly_ = action(tr("Select only this r&un"), QKeySequence(),
-                       [this] { runsPanel_->selectOnlyCurrent(); });
-  for (QAction* one : {showOnly_, selectOnly_})
-    one->setProperty(kWhyNot, tr("select several runs"));
-  selectExperiment_ = action(tr("Select all runs of the e&xperiment"), QKeySequence(),
-                             [this] { runsPanel_->selectExperiment(); });
-  openFolder_ =
-      action(tr("O&pen folder of the run"), QKeySequence(), [this] { runsPanel_->openFolder(); });
-  openFolder_->setToolTip(tr("Checkpoints and log of the current run, in the file manager"));
-  for (QAction* one : {selectExperiment_, openFolder_})
-    one->setProperty(kWhyNot, tr("select a run"));
-  showHidden_->setProperty(kWhyNot, tr("no run is hidden"));
   saveFilter_ = action(tr("Save filter of runs\u2026"), QKeySequence(),
                        [this] { runsPanel_->savedFilters().askName(); });
   saveFilter_->setProperty(kWhyNot, tr("the filter is empty"));
   saveFilter_->setEnabled(false);
   connect(&runsPanel_->filter(), &QLineEdit::textChanged, saveFilter_,
           [this](const QString& text) { saveFilter_->setEnabled(!text.trimmed().isEmpty()); });
-  rename_ = action(tr("&Rename run"), Qt::Key_F2, [this] {
-    showRuns();
-    runsPanel_->rename();
-  });
-  tags_ = action(tr("Ta&gs\u2026"), QKeySequence(), [this] { runsPanel_->askTags(); });
-  note_ = action(tr("N&ote\u2026"), QKeySequence(), [this] { runsPanel_->askNote(); });
-  prune_ =
-      action(tr("Delete chec&kpoints\u2026"), QKeySequence(), [this] { runsPanel_->askPrune(); });
-  prune_->setToolTip(tr("Curves, artifacts and logs of the runs stay"));
-  prune_->setProperty(kWhyNot, tr("select a run that has ended"));
-  delete_ = &runsPanel_->deleteAction();
-  addAction(delete_);
-  keys_.adopt(delete_, QStringLiteral("window"), tr("Window"));
-  RunMarkActions& marks = runsPanel_->marks();
-  for (QAction* one : placeBar_->actions() + errors_->actions() +
-                          QList<QAction*>{&marks.archive(), &marks.baseline(),
-                                          &runsPanel_->showArchivedAction()}) {
+  RunActions& ofRuns = runsPanel_->runActions();
+  start_ = &ofRuns.start();
+  for (QAction* one : ofRuns.all() + placeBar_->actions() + errors_->actions()) {
     addAction(one);
     keys_.adopt(one, QStringLiteral("window"), tr("Window"));
   }
   // Under a name that says what they do without their menu.
-  for (QAction* colour : marks.colours().actions()) {
+  for (QAction* colour : runsPanel_->marks().colours().actions()) {
     auto* one = new QAction(this);
     one->setProperty(kWhyNot, colour->property(kWhyNot));
     const auto follow = [one, colour] {
@@ -157,12 +114,6 @@ void MainWindow::makeActions() {
   runTable_ = action(tr("Runs as a &table"), Qt::CTRL | Qt::Key_T,
                      [this] { showRunTable(runTable_->isChecked()); });
   runTable_->setCheckable(true);
-  variantColours_ = action(tr("Colour runs by &variant"), QKeySequence(),
-                           [this] { runsPanel_->colours().setOn(variantColours_->isChecked()); });
-  variantColours_->setCheckable(true);
-  variantColours_->setToolTip(tr("All seeds of a variant have one colour, on every page"));
-  variantColours_->setChecked(runsPanel_->colours().isOn());
-  connect(&runsPanel_->colours(), &VariantColours::switched, variantColours_, &QAction::setChecked);
   reload_ = action(tr("&Refresh"), Qt::Key_F5, [this] {
     // Requested, not awaited: results of other threads come when they are there.
     workbench_.watcher().poll();
@@ -255,19 +206,8 @@ void MainWindow::makeMenus() {
   view->addActions({reload_, fullScreen_});
 
   QMenu* run = menus->addMenu(tr("&Run"));
-  run->addActions({start_, stop_});
-  run->addSeparator();
-  run->addActions({hide_, showOnly_, showHidden_, selectOnly_, selectExperiment_, variantColours_,
-                   &runsPanel_->showArchivedAction()});
-  run->addSeparator();
-  run->addActions({newFrom_, openFolder_});
-  run->addSeparator();
-  run->addActions({rename_, tags_, note_});
-  RunMarkActions& marks = runsPanel_->marks();
-  run->addMenu(&marks.colours());
-  run->addActions({&marks.baseline(), &marks.archive()});
-  run->addSeparator();
-  run->addActions({delete_, prune_, trash_});
+  runsPanel_->runActions().fill(*run);
+  run->addAction(trash_);
   QMenu* help = menus->addMenu(tr("&Help"));
   help->addActions({howTo_, documents_, shortcuts_, about_});
 

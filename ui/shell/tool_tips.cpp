@@ -3,13 +3,29 @@
 #include <QAbstractItemView>
 #include <QHeaderView>
 #include <QHelpEvent>
+#include <QMenu>
 #include <QStringList>
 #include <QTextDocument>
+#include <QToolButton>
 #include <QToolTip>
 
 #include "ui/kit/menus.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
+
+namespace {
+
+/// The tip with a line "Not now: select a run." where the action cannot be used.
+QString withReason(const QString& tip, const QAction* action) {
+  const QString why =
+      action == nullptr || action->isEnabled() ? QString() : action->property(kWhyNot).toString();
+  if (why.isEmpty()) return tip;
+  const QString sentence = ToolTipWrapper::tr("Not now: %1.").arg(why);
+  return tip.isEmpty() ? sentence : tip + QLatin1Char('\n') + sentence;
+}
+
+}  // namespace
 
 QString wrappedText(const QString& text, int columns) {
   QStringList lines;
@@ -33,8 +49,15 @@ bool ToolTipWrapper::eventFilter(QObject* watched, QEvent* event) {
   auto* widget = event->type() == QEvent::ToolTip ? qobject_cast<QWidget*>(watched) : nullptr;
   if (widget == nullptr) return false;
   const auto* help = static_cast<QHelpEvent*>(event);
-  QString text = tipWithKey(*widget);
+  const auto* button = qobject_cast<const QToolButton*>(widget);
+  QString text =
+      withReason(tipWithKey(*widget), button == nullptr ? nullptr : button->defaultAction());
   QRect place = widget->rect();  // the text goes when the pointer leaves it
+  if (const auto* menu = qobject_cast<const QMenu*>(widget)) {
+    QAction* entry = menu->actionAt(help->pos());
+    text = withReason({}, entry);
+    place = menu->actionGeometry(entry);
+  }
   const auto* view = qobject_cast<QAbstractItemView*>(widget->parentWidget());
   if (view == nullptr || view->viewport() != widget) view = nullptr;
   if (const auto* header = qobject_cast<const QHeaderView*>(view)) {
@@ -51,7 +74,7 @@ bool ToolTipWrapper::eventFilter(QObject* watched, QEvent* event) {
   }
   if (text.isEmpty() || Qt::mightBeRichText(text)) return false;
   const QString lines = wrappedText(text);
-  if (lines == widget->toolTip()) return false;
+  if (lines == (view == nullptr ? widget->toolTip() : text)) return false;  // Qt shows it
   QToolTip::showText(help->globalPos(), lines, widget, place);
   return true;
 }

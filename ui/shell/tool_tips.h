@@ -12,7 +12,8 @@ inline constexpr int kToolTipColumns = 60;
 [[nodiscard]] QString wrappedText(const QString& text, int columns = kToolTipColumns);
 
 /// A filter of the application that wraps the tool tips of widgets, of items in lists and of
-/// headings, and adds the keys of buttons.
+/// headings, and adds the keys of
+/// buttons. An entry of a menu or a button that cannot be used says why not.
 class ToolTipWrapper final : public QObject {
   Q_OBJECT
  public:

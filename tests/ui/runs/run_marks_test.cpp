@@ -221,10 +221,10 @@ TEST_F(RunMarking, AColourOfItsOwnWinsOverThatOfTheVariantAndIsTakenBack) {
   EXPECT_FALSE(isSeriesShared()) << "other runs keep theirs";
   EXPECT_TRUE(entry(QStringLiteral("Green"))->isChecked());
   EXPECT_FALSE(entry(QStringLiteral("Automatic"))->isChecked());
-  choose(QStringLiteral("Colour by variant"));
+  choose(QStringLiteral("Colour runs by variant"));
   EXPECT_TRUE(isSeriesShared());
   EXPECT_EQ(seriesOf(a), 3);
-  choose(QStringLiteral("Colour by variant"));
+  choose(QStringLiteral("Colour runs by variant"));
   choose(QStringLiteral("Automatic"));
   ASSERT_TRUE(becomes([&] { return seriesOf(a) == a && seriesOf(b) == b; }));
   EXPECT_FALSE(hasOwnSeries(a));

@@ -83,7 +83,7 @@ TEST_F(RunsDisk, TheSizeOfTheSelectedRunsIsReadOffTheThreadOfTheWindow) {
   studio_.workbench.watcher().poll();
   panel_.select({run}, run);
   const QString size = QString::fromStdString(formatBytes(1.5e6));
-  EXPECT_TRUE(questionAfter([&] { panel_.deleteAction().trigger(); }).contains(size));
+  EXPECT_TRUE(questionAfter([&] { panel_.runActions().remove().trigger(); }).contains(size));
   EXPECT_TRUE(questionAfter([&] { panel_.askPrune(); }).contains(size));
   EXPECT_EQ(panelReadings, 0);
   EXPECT_EQ(otherReadings, 2);

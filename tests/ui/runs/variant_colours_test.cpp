@@ -38,7 +38,7 @@ class VariantColoursInTheList : public ::testing::Test {
     QMenu menu;
     panel->fillMenu(menu);
     for (QAction* one : menu.actions()) {
-      if (one->text().remove(QLatin1Char('&')) != QLatin1String("Colour by variant")) continue;
+      if (one->text().remove(QLatin1Char('&')) != QLatin1String("Colour runs by variant")) continue;
       EXPECT_EQ(one->isChecked(), panel->colours().isOn());
       return one->trigger();
     }

@@ -335,10 +335,10 @@ TEST_F(Keys, OfAButtonAreThoseThatTheUserGaveItsAction) {
   window.showPage(QStringLiteral("monitor"));
   QToolBar& bar = *window.findChild<QToolBar*>(QStringLiteral("tools"));
   QWidget& button = *bar.widgetForAction(start);
-  EXPECT_EQ(shown(button), QStringLiteral("Start or resume the selected runs (Ctrl+Return)"));
+  EXPECT_TRUE(
+      shown(button).startsWith(QStringLiteral("Start or resume the selected runs (Ctrl+Return)")));
   window.showPage(QStringLiteral("configure"));
-  EXPECT_EQ(shown(button), QStringLiteral("Start or resume the selected runs"))
-      << "the key is the form's";
+  EXPECT_FALSE(shown(button).contains(QStringLiteral("Ctrl"))) << "the key is the form's";
 }
 
 TEST_F(Keys, ThatTheUserCanChangeStandInNoToolTip) {

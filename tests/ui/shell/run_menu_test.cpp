@@ -1,5 +1,6 @@
 // The menu Run and the way through the window with the keyboard alone, on a small screen.
 #include <QDesktopServices>
+#include <QHelpEvent>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
@@ -10,6 +11,7 @@
 #include <QTest>
 #include <QTextBrowser>
 #include <QTimer>
+#include <QToolTip>
 #include <QTreeView>
 #include <QUrl>
 #include <algorithm>
@@ -100,6 +102,33 @@ TEST_F(RunMenu, RenamesARun) {
   QTest::keyClicks(line, "my best");
   QTest::keyClick(line, Qt::Key_Return);
   EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == "my best"; }));
+}
+
+TEST_F(RunMenu, OfTheListHasTheEntriesAndKeysOfTheWindows) {
+  const std::int64_t run = runIn(store::RunState::Done);
+  select(run);
+  const QString hide = QStringLiteral("window/hide-from-charts");
+  window.keys().setKeys(hide, {Qt::CTRL | Qt::SHIFT | Qt::Key_H});
+  QMenu menu;
+  window.runsPanel().fillMenu(menu);
+  const auto entry = [&menu](const QString& text) -> QAction* {
+    for (QAction* one : menu.actions())
+      if (one->text().remove(QLatin1Char('&')) == text) return one;
+    return nullptr;
+  };
+  ASSERT_NE(entry(QStringLiteral("Hide from charts")), nullptr);
+  EXPECT_EQ(entry(QStringLiteral("Hide from charts"))->shortcut(),
+            QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_H));
+  window.keys().reset(hide);
+  QAction* stop = entry(QStringLiteral("Stop"));
+  ASSERT_NE(stop, nullptr);
+  ASSERT_FALSE(stop->isEnabled()) << "the run has ended";
+  menu.popup(window.mapToGlobal(QPoint(20, 20)));
+  const QPoint at = menu.actionGeometry(stop).center();
+  QHelpEvent help(QEvent::ToolTip, at, menu.mapToGlobal(at));
+  QCoreApplication::sendEvent(&menu, &help);
+  EXPECT_EQ(QToolTip::text(), QStringLiteral("Not now: select a run that runs or waits."));
+  menu.close();
 }
 
 TEST_F(RunMenu, APaletteCommandRenamesARun) {
