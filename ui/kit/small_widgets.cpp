@@ -26,6 +26,17 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setPen(palette().color(QPalette::WindowText));
   const QString shown = fontMetrics().elidedText(text(), Qt::ElideRight, width());
+  if (isTwoLines_ && shown != text()) {
+    const auto place = static_cast<int>(alignment()) | Qt::TextWordWrap;
+    const QFontMetrics small(smallFont());
+    const QSize needed = small.boundingRect(rect(), place, text()).size();
+    if (needed.height() <= height() && needed.width() <= width()) {
+      setToolTip(whole_);
+      painter.setFont(smallFont());
+      painter.drawText(rect(), place, text());
+      return;
+    }
+  }
   setToolTip(!whole_.isEmpty() || shown == text() ? whole_ : text());
   painter.drawText(rect(), static_cast<int>(alignment() | Qt::TextSingleLine), shown);
 }
@@ -283,6 +294,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   auto* title = withRole(new QLabel(tr("Queue")), "title");
   queue_ = withRole(new QLabel, "small");
   sentence_ = new ElidedLabel;
+  sentence_->setTwoLines();
   sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   sentence_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   sentence_->setAccessibleName(tr("Last message"));
@@ -308,7 +320,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
     showMessage(QString());
   });
   machine_ = withRole(new QLabel, "small");
-  auto* layout = rowIn(this, {px(12), px(4), px(12), px(4)}, px(12));
+  auto* layout = rowIn(this, {px(12), 1, px(12), 1}, px(12));
   layout->addWidget(title);
   layout->addWidget(queue_);
   layout->addSpacing(px(12));

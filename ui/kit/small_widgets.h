@@ -54,6 +54,9 @@ class ElidedLabel : public QLabel {
   using QLabel::QLabel;
   /// The tool tip instead of that of a text that is cut; "": none.
   void setWhole(const QString& whole);
+  /// What one line cannot show stands in two small ones where they can and the label is high
+  /// enough.
+  void setTwoLines() { isTwoLines_ = true; }
   QSize minimumSizeHint() const override;
 
  protected:
@@ -61,6 +64,7 @@ class ElidedLabel : public QLabel {
 
  private:
   QString whole_;
+  bool isTwoLines_ = false;
 };
 
 /// Words that wrap, measured once for each width. A layout asks for their height at the same few

@@ -304,17 +304,13 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
     });
     QStringList parts;
     if (!ending.empty())
-      parts << (areOfScripts
-                    ? tr("Asked %1 to stop: the script stops at its next check of "
-                         "run.should_stop.")
-                    : tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be "
-                         "resumed."))
+      parts << (areOfScripts ? tr("Stopping %1 at the script's next check of run.should_stop.")
+                             : tr("Stopping %1 at a checkpoint."))
                    .arg(namesOf(ending));
     if (!out.empty()) parts << tr("Stopped %1, not started yet.").arg(namesOf(out));
     const bool isPaused = !result.waiting.empty();
     if (isPaused)
-      parts << tr("The queue is paused: %1 of the same experiment would start next.")
-                   .arg(namesOf(result.waiting));
+      parts << tr("The queue is paused: %1 would start next.").arg(namesOf(result.waiting));
     std::vector<jobs::Command::Place> removed = places;
     std::erase_if(removed, [&out](const jobs::Command::Place& place) {
       return std::find(out.begin(), out.end(), place.run) == out.end();

@@ -4,6 +4,7 @@
 
 #include <QLabel>
 #include <QTest>
+#include <stdexcept>
 
 #include "tests/ui/support/qt_test.h"
 
@@ -46,6 +47,28 @@ TEST(SmallWidgets, ALabelThatCutsItsTextHasTheWholeInItsToolTip) {
   label.setWhole(QStringLiteral("/a/folder/a text"));
   EXPECT_EQ(tipAt(600), "/a/folder/a text");
   EXPECT_EQ(tipAt(60), "/a/folder/a text");
+}
+
+TEST(SmallWidgets, AMessageThatHasNoRoomInALineStandsInTwo) {
+  BottomBar bar;
+  bar.resize(px(900), px(34));
+  bar.show();
+  const QString sentence = QStringLiteral(
+      "Stopping run 1, a long name of a run, at a checkpoint. The queue is paused: run 2, a long "
+      "name of a run, would start next.");
+  const auto label = [&bar]() -> ElidedLabel& {
+    for (auto* one : bar.findChildren<ElidedLabel*>())
+      if (one->accessibleName() == QLatin1String("Last message")) return *one;
+    throw std::logic_error("no message");
+  };
+  bar.showMessage(sentence);
+  bar.resize(px(900), px(34));
+  (void)bar.grab();
+  ASSERT_GT(label().fontMetrics().horizontalAdvance(sentence), label().width());
+  EXPECT_EQ(label().toolTip(), QString()) << "all of it is in sight";
+  bar.resize(px(400), px(34));
+  (void)bar.grab();
+  EXPECT_EQ(label().toolTip(), sentence);
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ TEST(Workbench, StopSaysWhatWaitsAndOffersToContinue) {
   const QString said = offers[0][0].toString();
   EXPECT_TRUE(said.contains(QStringLiteral("run %1, ").arg(second))) << said.toStdString();
   EXPECT_TRUE(said.contains(QStringLiteral("queue is paused"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("at a checkpoint."))) << said.toStdString();
   ASSERT_EQ(offers[0][1].toString(), QStringLiteral("Resume queue"));
   ASSERT_TRUE(offered.act);
   offered.act();
