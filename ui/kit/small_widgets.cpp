@@ -358,6 +358,12 @@ void BottomBar::offer(const QString& sentence, const QString& label, std::functi
   Q_EMIT offerChanged(true);
 }
 
+void BottomBar::amend(const QString& sentence, const QString& now) {
+  if (sentence_->text() != sentence) return;
+  if (now.isEmpty()) return showMessage(now);
+  sentence_->setText(now);
+}
+
 void BottomBar::act() {
   if (!offered_) return;
   const std::function<void()> chosen = std::exchange(offered_, {});

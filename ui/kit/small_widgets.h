@@ -185,6 +185,8 @@ class BottomBar : public QWidget {
   void setMessageTime(std::chrono::milliseconds time) { fading_.setInterval(time); }
   /// The same with a button next to it, until the next message.
   void offer(const QString& sentence, const QString& label, std::function<void()> act);
+  /// Gives the message `sentence`, while it is shown, other words; "": it goes.
+  void amend(const QString& sentence, const QString& now);
   /// What the button does, where there is one.
   void act();
   /// The button next to the message.

@@ -23,7 +23,7 @@ class RunActions : public QObject {
 
   [[nodiscard]] QAction& start() { return *start_; }
   [[nodiscard]] QAction& stop() { return *stop_; }
-  /// Its key acts in the list alone.
+  /// Its key acts in the list alone: elsewhere it deletes text or queued runs.
   [[nodiscard]] QAction& remove() { return *remove_; }
   /// Each once, those of RunMarkActions and of the list's archive too; the colours are a menu.
   [[nodiscard]] const QList<QAction*>& all() const { return all_; }

@@ -148,7 +148,6 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(view_, &RunsView::returnPressed, this, &RunsPanel::selectOnlyCurrent);
   connect(view_, &QWidget::customContextMenuRequested, this, &RunsPanel::showMenu);
   connect(&model_, &RunsModel::renamed, &edits_, &RunEdits::rename);
-  // In the list alone: elsewhere the key deletes text or queued runs.
   actions_ = new RunActions(workbench_, *this);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
     hasChosen_ = true;
@@ -157,6 +156,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     model_.setHidden(workbench_.selection().hidden());
     showSelection();
     fillHeader();
+    explainOutline(false);
   });
   connect(&workbench, &StudioWorkbench::runsChanged, this,
           [this](const std::vector<store::RunRow>& rows) {
@@ -294,11 +294,25 @@ void RunsPanel::readSelection() {
   workbench_.selection().setRuns(ids, current, selection.hidden());
   isApplying_ = false;
   fillHeader();
-  if (isBeside && !isIn(ids, current) && !std::exchange(isExplained_, true)) {
-    // The words stay while other runs are clicked.
-    Q_EMIT workbench_.offered(
-        tr("The inspector shows the outlined run; the selected runs stay in the charts."),
-        tr("Select only this run"), [this] { selectOnlyCurrent(); });
+  explainOutline(true);
+}
+
+void RunsPanel::explainOutline(bool isChosenHere) {
+  const Selection& selection = workbench_.selection();
+  const std::vector<std::int64_t>& runs = selection.runs();
+  const store::RunRow* outlined = workbench_.run(selection.current());
+  const bool isBeside = outlined != nullptr && runs.size() > 1 &&
+                        std::find(runs.begin(), runs.end(), outlined->id) == runs.end();
+  const QString said = isBeside
+                           ? tr("\u201c%1\u201d is outlined; the selected runs stay in the charts.")
+                                 .arg(QString::fromStdString(outlined->name))
+                           : QString();
+  if (!explanation_.isEmpty()) {
+    if (explanation_ != said) Q_EMIT workbench_.amended(explanation_, said);
+    explanation_ = said;
+  } else if (isBeside && isChosenHere && !std::exchange(isExplained_, true)) {
+    explanation_ = said;
+    Q_EMIT workbench_.offered(said, tr("Select only this run"), [this] { selectOnlyCurrent(); });
   }
 }
 

@@ -116,6 +116,8 @@ class RunsPanel : public QWidget {
   void keepClosed(const QModelIndex& at, bool isClosed);
   void showSelection();
   void readSelection();
+  /// Says once that the run beside a comparison is outlined; the words follow the outline.
+  void explainOutline(bool isChosenHere);
   void readScores();
   void readMarks();
   void showArchived(bool isOn);
@@ -159,6 +161,7 @@ class RunsPanel : public QWidget {
   bool isApplying_ = false;
   bool isReadingDue_ = false;  ///< a click or key that is being handled changes the selection
   bool isExplained_ = false;   ///< that a click next to a comparison leaves it
+  QString explanation_;        ///< of the run that is outlined; "": none is, or none was given
   bool areNamesNew_ = true;    ///< runs of one name are to be told apart again
   bool hasChosen_ = false;
   /// The selection that runs left when they were archived.

@@ -83,6 +83,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   connect(&files_, &FileController::weightsOpened, this, &MainWindow::showWeights);
   connect(&workbench_, &StudioWorkbench::messageSent, bottom_, &BottomBar::showMessage);
   connect(&workbench_, &StudioWorkbench::offered, bottom_, &BottomBar::offer);
+  connect(&workbench_, &StudioWorkbench::amended, bottom_, &BottomBar::amend);
   connect(bottom_, &BottomBar::offerChanged, answer_, &QAction::setEnabled);
   showKeyOf(answer_, bottom_->button());
   connect(&workbench_, &StudioWorkbench::pageRequested, this, [this](const QString& id) {

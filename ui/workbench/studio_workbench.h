@@ -85,6 +85,8 @@ class StudioWorkbench final : public Workbench {
   void errorSent(const QString& sentence);
   /// A message with something to do about it.
   void offered(const QString& sentence, const QString& label, const std::function<void()>& act);
+  /// A message that is still shown reads `now`; "": it is not true any more, and goes.
+  void amended(const QString& sentence, const QString& now);
   void pageRequested(const QString& id);
   void viewRequested(const QString& id, const vitrine::Json& view);
   void fileRequested(const QString& file);

@@ -67,12 +67,22 @@ TEST_F(RunVisibility, AClickBesideAComparisonLooksAtTheRunAndLeavesTheComparison
   EXPECT_EQ(changes.count(), 1) << "the pages show a click once";
   ASSERT_EQ(offers.count(), 1);
   EXPECT_EQ(offers[0][1].toString(), QStringLiteral("Select only this run"));
-  EXPECT_FALSE(offers[0][0].toString().contains(studio.workbench.namesOf({runs[4]})))
-      << "the words stay while other runs are clicked";
+  const auto words = [this](std::int64_t run) {
+    return QStringLiteral("\u201c%1\u201d is outlined; the selected runs stay in the charts.")
+        .arg(QString::fromStdString(studio.workbench.run(run)->name));
+  };
+  EXPECT_EQ(offers[0][0].toString(), words(runs[4]));
+  QSignalSpy amended(&studio.workbench, &StudioWorkbench::amended);
+  click(runs[3]);
+  ASSERT_EQ(amended.count(), 1);
+  EXPECT_EQ(amended[0][0].toString(), words(runs[4]));
+  EXPECT_EQ(amended[0][1].toString(), words(runs[3]));
   click(runs[1]);
   EXPECT_EQ(selection().runs(), (Ids{runs[0], runs[1]}));
   EXPECT_EQ(selection().current(), runs[1]);
   EXPECT_EQ(selection().targets(), (Ids{runs[0], runs[1]}));
+  ASSERT_EQ(amended.count(), 2);
+  EXPECT_EQ(amended[1][1].toString(), QString()) << "no run is outlined beside them";
   click(runs[5]);
   EXPECT_EQ(offers.count(), 1) << "explained once";
   click(runs[5], Qt::NoModifier, Qt::RightButton);
