@@ -60,6 +60,25 @@ std::vector<double> ParallelAxis::ticks(int most) const {
   return chartTicks(round, {low, high}, std::clamp(most, 2, 10)).values;
 }
 
+QStringList ParallelAxis::tickTexts(const std::vector<double>& ticks) const {
+  QStringList texts;
+  for (const double tick : ticks) texts << valueText(tick);
+  if (!words.isEmpty() || choice.isLog || texts.join(QString()).contains(QLatin1Char('e')))
+    return texts;
+  const auto decimals = [](const QString& text) {
+    const qsizetype point = text.indexOf(QLatin1Char('.'));
+    return point < 0 ? 0 : text.size() - point - 1;
+  };
+  qsizetype most = 0;
+  for (const QString& text : texts) most = std::max(most, decimals(text));
+  for (QString& text : texts) {
+    const qsizetype missing = most - decimals(text);
+    if (missing > 0 && missing == most) text += QLatin1Char('.');
+    text += QString(missing, QLatin1Char('0'));
+  }
+  return texts;
+}
+
 bool ParallelChart::isKept(const ParallelLine& line) const {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto& brush = axes[i].choice.brush;
@@ -308,8 +327,9 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
     double last = 1e9;
     std::sort(ticks.begin(), ticks.end(),
               [&](double a, double b) { return axis.share(a) < axis.share(b); });
-    for (const double tick : ticks) {
-      const double y = pointOf(place, i, tick).y();
+    const QStringList texts = axis.tickTexts(ticks);
+    for (std::size_t at = 0; at < ticks.size(); ++at) {
+      const double y = pointOf(place, i, ticks[at]).y();
       if (last - y < metrics.height()) continue;
       last = y;
       painter.setPen(themeColors().muted);
@@ -317,7 +337,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
       // The last axis has the margin of the picture for its labels.
       const bool isLast = i + 1 == chart_.axes.size();
       const QRectF label(x + 6, y - 8, isLast ? kSide - 6 : room - 8, 16);
-      const QString text = axis.valueText(tick);
+      const QString& text = texts[static_cast<qsizetype>(at)];
       // Part of a number is another number.
       if (isSlanted && (axis.words.isEmpty() || label.width() < 28) &&
           metrics.horizontalAdvance(text) > label.width())

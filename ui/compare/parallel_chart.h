@@ -25,6 +25,8 @@ struct ParallelAxis {
   [[nodiscard]] double valueAt(double share) const;
   /// Where the axis has its numbers: round ones, about `most` of them, or the few settings.
   [[nodiscard]] std::vector<double> ticks(int most) const;
+  /// The texts of such numbers: on a linear axis with as many decimals each.
+  [[nodiscard]] QStringList tickTexts(const std::vector<double>& ticks) const;
 };
 
 struct ParallelLine {

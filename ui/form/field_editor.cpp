@@ -88,7 +88,7 @@ QString titleOf(const Field& field) {
 
 QString rangeText(const Field& field) {
   const auto text = [](double bound) {
-    if (std::abs(bound) >= 1e4 && std::abs(bound) < 1e15 && bound == std::round(bound))
+    if (std::abs(bound) < 1e15 && bound == std::round(bound))
       return count(static_cast<std::int64_t>(bound));
     return std::abs(bound) >= 1e15 ? QString::fromStdString(formatReal(bound, 3))
                                    : QString::fromStdString(formatReal(bound));

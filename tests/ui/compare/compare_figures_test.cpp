@@ -158,6 +158,14 @@ TEST_F(CompareValues, BrushesKeepRunsThatPassAllOfThem) {
 }
 
 // A line that ran through the letters would shine through their soft edges.
+TEST(ParallelAxis, TheNumbersOfALinearAxisHaveAsManyDecimalsEach) {
+  ParallelAxis axis;
+  EXPECT_EQ(axis.tickTexts({87.8, 88, 88.2}), (QStringList{"87.8", "88.0", "88.2"}));
+  EXPECT_EQ(axis.tickTexts({1000, 2000}), (QStringList{"1,000", "2,000"}));
+  axis.choice.isLog = true;
+  EXPECT_EQ(axis.tickTexts({0.1, 1}), (QStringList{"0.1", "1"}));
+}
+
 TEST_F(CompareValues, LinesOfParallelAxesEndBeforeTheWordsOfAnAxis) {
   fillAblation(store_);
   CompareChoice choice;

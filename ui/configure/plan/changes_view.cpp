@@ -60,6 +60,7 @@ QString namesOf(const Json& value) {
 
 QString wholeValue(const Json& value) {
   if (value.is_null()) return QStringLiteral("\u2013");
+  if (value.is_number_integer()) return count(value.get<std::int64_t>());
   const QString names = namesOf(value);
   return names.isEmpty() ? valueText(value) : names;
 }

@@ -61,6 +61,8 @@ TEST(FieldText, AnAbsentValueIsWhatTheFieldCallsIt) {
 TEST(FieldText, BoundsHaveTheirCommas) {
   const Field side = integerField("image_size", 28, "").range(1, 16384);
   EXPECT_EQ(rangeText(side), QStringLiteral("1 \u2026 16,384"));
+  const Field patch = integerField("patch_size", 4, "").range(1, 4096);
+  EXPECT_EQ(rangeText(patch), QStringLiteral("1 \u2026 4,096"));
   const Field classes = integerField("num_classes", 10, "").range(1, 1e6);
   EXPECT_EQ(rangeText(classes), QStringLiteral("1 \u2026 1,000,000"));
 }

@@ -83,6 +83,7 @@ TEST(ShortValue, NamesTheTransformsOfAPipeline) {
   const Json pipeline = Json::parse(R"([{"name": "resize", "size": null}, {"name": "normalise"}])");
   EXPECT_EQ(shortValue(pipeline), QStringLiteral("resize, normalise"));
   EXPECT_EQ(shortValue(Json::array({1, 2, 3})), QStringLiteral("1, 2, 3"));
+  EXPECT_EQ(shortValue(Json(1000)), QStringLiteral("1,000"));
 }
 
 TEST(ShortValue, LeavesTheMiddleOfALongOneOut) {
