@@ -34,7 +34,7 @@ void QueuePage::makeActions() {
   resumeQueue_ =
       make(Icon::Play, tr("Resume queue"), tr("Resume the queue"), {},
            [this] { workbench_.queue().resume(); });
-  front_ = make(Icon::Front, tr("To the front"), tr("Start the selected runs next"),
+  front_ = make(Icon::Front, tr("Queue first"), tr("Start the selected runs next"),
                 Qt::CTRL | Qt::SHIFT | Qt::Key_Return, [this] {
                   resumeRuns(selected(Section::Resumable), jobs::QueueEnd::Front);
                   const auto waiting = model_.runsOf(Section::Waiting);

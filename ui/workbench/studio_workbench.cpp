@@ -269,7 +269,7 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, jobs::Queu
       return tr("%1 in the queue, which is paused: Resume queue starts it.")
           .arg(who + (number == 1 ? tr(" is") : tr(" are")));
     const QString where =
-        end == jobs::QueueEnd::Front ? tr("in front of the queue") : tr("in the queue");
+        end == jobs::QueueEnd::Front ? tr("first in the queue") : tr("in the queue");
     return number == 1 ? tr("%1 is %2. It keeps running if you close the window.").arg(who, where)
                        : tr("%1 are %2. They keep running if you close the window.")
                              .arg(who, where);

@@ -187,7 +187,7 @@ TEST_F(QueuePages, MovesRunsByKeysAndByDragging) {
   select({three});
   trigger(QStringLiteral("Up"));
   EXPECT_EQ(order(), (Ids{one, three, two}));
-  trigger(QStringLiteral("To the front"));
+  trigger(QStringLiteral("Queue first"));
   EXPECT_EQ(order(), (Ids{three, one, two}));
   trigger(QStringLiteral("Down"));
   EXPECT_EQ(order(), (Ids{one, three, two}));
@@ -220,7 +220,7 @@ TEST_F(QueuePages, ARunThatIsMovedStaysInSight) {
   };
   select({last});
   ASSERT_TRUE(isInSight());
-  trigger(QStringLiteral("To the front"));
+  trigger(QStringLiteral("Queue first"));
   EXPECT_EQ(order().front(), last);
   EXPECT_EQ(view.currentIndex().data(QueueModel::IdRole).toLongLong(), last);
   EXPECT_TRUE(isInSight());
