@@ -314,13 +314,19 @@ void AttentionPage::compute(std::size_t index) {
     const std::size_t at = panelOf(run);
     if (at >= shown_.size()) return;
     shown_[at].ticket = 0;
+    const bool isCancelled = error.kind == "cancelled";
     shown_[at].error =
-        error.kind == "cancelled" ? tr("Computing was cancelled.")
+        isCancelled ? tr("Computing was cancelled.")
         : panels_.size() > 1
             ? tr("The attention of %1 cannot be computed: %2").arg(runName(run), error.sentence)
             : tr("The attention cannot be computed: %1").arg(error.sentence);
     // The picture that is there stays.
-    if (shown_[at].wanted) workbench_.showMessage(shown_[at].error);
+    if (shown_[at].wanted) {
+      if (isCancelled)
+        workbench_.showMessage(shown_[at].error);
+      else
+        workbench_.showError(shown_[at].error);
+    }
     showPanel(at);
   };
   shown_[index].error.clear();

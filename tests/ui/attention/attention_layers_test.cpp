@@ -115,8 +115,8 @@ TEST_F(LayersOfAttention, WhatIsThereStaysWhenTheOthersFail) {
   ASSERT_TRUE(soon([&] { return shows(7); }));
   letCome();
   ASSERT_TRUE(soon([&] {
-    return !workbench_.said.empty() &&
-           workbench_.said.back().contains(QStringLiteral("memory is short"));
+    return !workbench_.errors.empty() &&
+           workbench_.errors.back().contains(QStringLiteral("memory is short"));
   }));
   EXPECT_TRUE(shows(7));
   EXPECT_EQ(weight(0), -1);
