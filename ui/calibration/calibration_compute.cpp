@@ -3,6 +3,7 @@
 #include "ui/calibration/calibration_page.h"
 #include "ui/kit/value_text.h"
 #include "ui/workbench/analyses/analysis_menu.h"
+#include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
 
@@ -23,14 +24,19 @@ bool CalibrationPage::canAnswer(std::int64_t run) const {
 
 QString CalibrationPage::whyNone() const {
   QStringList names;
+  qsizetype ofScripts = 0;
   for (const std::int64_t run : readOf_) {
     const auto stored = stored_.find(run);
-    if (stored != stored_.end() && stored->second.answers.empty() && !canAnswer(run))
-      names << runName(run);
+    if (stored == stored_.end() || !stored->second.answers.empty()) continue;
+    const bool isOfScript = stored->second.isOfScript;
+    if (!isOfScript && canAnswer(run)) continue;
+    names << runName(run);
+    ofScripts += isOfScript ? 1 : 0;
   }
   if (names.isEmpty()) return {};
-  return tr("No analysis here compares confidence with accuracy for the model of %1.")
-      .arg(quotedNames(names));
+  const QString why = tr("No analysis here compares confidence with accuracy for the model of %1.")
+                          .arg(quotedNames(names));
+  return ofScripts < names.size() ? why : why + QLatin1Char(' ') + whyScriptsHaveNone(ofScripts);
 }
 
 std::vector<std::int64_t> CalibrationPage::runsWithout() const {

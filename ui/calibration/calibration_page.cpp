@@ -16,6 +16,7 @@
 
 #include "core/artifact/cue_decisions.h"
 #include "core/config/lookup.h"
+#include "core/store/script_runs.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
@@ -151,6 +152,7 @@ void CalibrationPage::reload() {
         one.checkpoints.push_back(checkpoint.step);
       std::sort(one.checkpoints.begin(), one.checkpoints.end());
       one.config = store.config(run);
+      one.isOfScript = store::scriptOf(store, run).has_value();
       one.dataset = textAt(one.config, "data.dataset");
     }
     return [this, wanted, stored = std::move(stored), uuid = databaseUuid(store)] {

@@ -78,6 +78,7 @@ class CalibrationPage final : public ResultsPage {
     std::vector<StoredCues> cues;           ///< by step
     std::string dataset;                    ///< that the run trains on; "": not known
     Json config;
+    bool isOfScript = false;  ///< of another program, which logged the run
   };
   struct FilmLine {
     Binning binning;

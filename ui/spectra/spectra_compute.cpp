@@ -7,6 +7,7 @@
 #include "ui/kit/value_text.h"
 #include "ui/spectra/spectra_page.h"
 #include "ui/workbench/analyses/analysis_menu.h"
+#include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
 
@@ -47,14 +48,19 @@ std::string SpectraPage::analysisOf(std::int64_t run) const {
 
 QString SpectraPage::whyNone() const {
   QStringList names;
+  qsizetype ofScripts = 0;
   for (const std::int64_t run : readOf_) {
     const auto facts = facts_.find(run);
-    if (facts != facts_.end() && facts->second.stored.empty() && analysisOf(run).empty())
-      names << runName(run);
+    if (facts == facts_.end() || !facts->second.stored.empty()) continue;
+    const bool isOfScript = facts->second.isOfScript;
+    if (!isOfScript && !analysisOf(run).empty()) continue;
+    names << runName(run);
+    ofScripts += isOfScript ? 1 : 0;
   }
   if (names.isEmpty()) return {};
-  return tr("No analysis here computes singular values for the model of %1.")
-      .arg(quotedNames(names));
+  const QString why =
+      tr("No analysis here computes singular values for the model of %1.").arg(quotedNames(names));
+  return ofScripts < names.size() ? why : why + QLatin1Char(' ') + whyScriptsHaveNone(ofScripts);
 }
 
 std::vector<std::int64_t> SpectraPage::runsWithout() const {

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/config/config.h"
+#include "core/store/script_runs.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
 #include "ui/workbench/recipe.h"
@@ -112,6 +113,7 @@ void SpectraPage::reload() {
       if (isStale) return {};
       facts[run].stored = storedSpectra(store.artifacts(run));
       facts[run].config = flatten(store.config(run));
+      facts[run].isOfScript = store::scriptOf(store, run).has_value();
       for (const store::CheckpointRow& checkpoint : store.checkpoints(run))
         facts[run].checkpoints.push_back(checkpoint.step);
       std::sort(facts[run].checkpoints.begin(), facts[run].checkpoints.end());

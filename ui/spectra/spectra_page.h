@@ -72,6 +72,7 @@ class SpectraPage final : public ResultsPage {
     std::vector<StoredSpectrum> stored;
     std::vector<std::pair<std::string, Json>> config;  ///< flat
     std::vector<std::int64_t> checkpoints;             ///< steps, ascending
+    bool isOfScript = false;                           ///< of another program, which logged it
   };
 
   /// Variants of the experiment of the drawn runs none of whose runs is drawn, done or in progress.

@@ -8,6 +8,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "core/store/script_runs.h"
 #include "tests/support/has_texts.h"
 #include "tests/ui/calibration/answers.h"
 #include "tests/ui/figures/svg_document.h"
@@ -24,6 +25,16 @@ namespace {
 using test::HasLine;
 
 class CalibrationRecipe : public PageTest<CalibrationPage> {};
+
+TEST_F(CalibrationRecipe, SaysThatVitrineHasNoModelOfWhatAScriptLogged) {
+  const std::int64_t run = runWith("a", {});
+  store::RunStore other(workbench_.store().file());
+  (void)other.openSegment(run, 0, store::thisWorker(), {{store::kScriptKey, "python train.py"}});
+  const auto shown = page({run});
+  EXPECT_THAT(labels(*shown),
+              ::testing::HasSubstr("This run was logged by a script: Vitrine has no model of it."));
+  EXPECT_EQ(button(*shown, "Compute the answers"), nullptr);
+}
 
 TEST_F(CalibrationRecipe, TheStateOfTheViewComesBack) {
   const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 100),

@@ -1,9 +1,12 @@
 // Names in the pictures of heads, and the threshold that is dragged on the chosen one.
+#include <gmock/gmock.h>
+
 #include <QCoreApplication>
 #include <QMouseEvent>
 #include <cmath>
 #include <memory>
 
+#include "core/store/script_runs.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/spectra/falling.h"
 #include "tests/ui/support/page_test.h"
@@ -39,6 +42,16 @@ TEST_F(SpectraShare, ADragBeginsAnywhereInTheChart) {
   const auto shown = page({runWith("a", {falling(0.5, 0), falling(0.9, 100)})});
   drag(figure(*shown, "Spectrum of the chosen head"), 0.6, 0.4);
   EXPECT_NEAR(shown->viewState()["threshold"].get<double>(), 0.4, 0.021);
+}
+
+TEST_F(SpectraShare, SaysThatVitrineHasNoModelOfWhatAScriptLogged) {
+  const std::int64_t run = runWith("a", {});
+  store::RunStore other(workbench_.store().file());
+  (void)other.openSegment(run, 0, store::thisWorker(), {{store::kScriptKey, "python train.py"}});
+  const auto shown = page({run});
+  EXPECT_THAT(labels(*shown),
+              ::testing::HasSubstr("This run was logged by a script: Vitrine has no model of it."));
+  EXPECT_EQ(button(*shown, "Compute the spectra"), nullptr);
 }
 
 TEST_F(SpectraShare, TheNumbersOfManyLayersAreWhole) {
