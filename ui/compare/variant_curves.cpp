@@ -179,7 +179,7 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
   Numbering colours, dashes;
   std::vector<CurvePanel> panels;
   std::size_t mostRuns = 0;
-  bool isOverlapping = true;
+  bool isOverlapping = true, isCut = false;
   for (const CurveLine& line : lines) {
     if (isStale != nullptr && *isStale) break;
     std::vector<RunCurve> curves;
@@ -190,6 +190,9 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
     }
     if (curves.empty()) continue;
     mostRuns = std::max(mostRuns, curves.size());
+    isCut = isCut || std::any_of(curves.begin(), curves.end(), [&](const RunCurve& curve) {
+              return curve.x.empty() || curve.x.back() != curves.front().x.back();
+            });
     ChartSeries series = seriesOfBand(bandOver(curves, choice.centre, choice.spread), factor);
     if (series.x.empty()) isOverlapping = false;
     const std::size_t run = line.runs.front();
@@ -233,7 +236,7 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
     chart.emptyText =
         QObject::tr("No counted run has points of %1.").arg(data.titleOf(request.metric));
     QStringList notes;
-    if (mostRuns > 1) notes << QObject::tr("up to the shortest seed");
+    if (isCut) notes << QObject::tr("up to the shortest seed");
     if (!isOverlapping) notes << QObject::tr("variants whose seeds do not overlap are not drawn");
     if (data.variants.size() > request.variants.size()) {
       notes << QObject::tr("%1 of %2 variants are drawn")

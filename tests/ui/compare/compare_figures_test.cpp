@@ -38,6 +38,17 @@ TEST_F(CompareValues, CurvesAverageSeedsOfOneVariantAlone) {
   EXPECT_EQ(chart.about.toStdString(), "mean, band: 95\u2009% interval over seeds");
 }
 
+TEST_F(CompareValues, CurvesSayThatASeedIsCutWhereOneIs) {
+  fillAblation(store_);
+  const auto data = read();
+  const CurveRequest request = curveRequest(*data, {}, {0, 1, 2, 3});
+  CurvePoints all = points(request);
+  EXPECT_EQ(variantCharts(*data, {}, request, all)[0].chart.footnote, QString());
+  all.at(request.runs.front()).pop_back();
+  EXPECT_EQ(variantCharts(*data, {}, request, all)[0].chart.footnote,
+            QStringLiteral("up to the shortest seed"));
+}
+
 TEST_F(CompareValues, CurvesOfSeedsAreSingleRuns) {
   fillAblation(store_);
   const auto data = read();
