@@ -61,7 +61,7 @@ QFrame* TourOffer::makeCard() {
   QVBoxLayout* inside = nullptr;
   QFrame* card = startCard(QString::fromStdString(tour_.title), inside);
   inside->addWidget(startLabel(QString::fromStdString(tour_.about), "muted"));
-  inside->addWidget(startLabel(tr("Takes %1.").arg(cost()), "muted"));
+  inside->addWidget(startLabel(atStart(cost()) + QLatin1Char('.'), "muted"));
   button_ = new StartButton;
   button_->setIcon(icon(Icon::Play));
   connect(button_, &QPushButton::clicked, this, &TourOffer::act);

@@ -186,6 +186,7 @@ TEST(StartPage, PutsEveryPartOfTheTourIntoTheQueueWithOneClick) {
   ASSERT_NE(start, nullptr);
   EXPECT_EQ(start->tour().button().text().toStdString(), "Run the tour");
   EXPECT_TRUE(start->tour().cost().contains(QString::number(built.tour.minutes)));
+  EXPECT_TRUE(labelsIn(*start).contains(QStringLiteral("About 15 minutes on 2 cores.")));
   QTest::mouseClick(&start->tour().button(), Qt::LeftButton);
   EXPECT_FALSE(start->tour().button().isEnabled());
   ASSERT_TRUE(QTest::qWaitFor([&] { return startOf(window) == nullptr; }, 30'000));
