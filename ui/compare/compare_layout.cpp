@@ -62,13 +62,13 @@ void ComparePage::makeActions() {
   };
   act(tr("Copy table as Markdown"), tr("The table as it is shown, to the clipboard"),
       [this] { copyTable(TableFormat::Markdown); });
-  act(tr("Copy as LaTeX table (booktabs)"), tr("The table as it is shown, to the clipboard"),
+  act(tr("Copy table as LaTeX"), tr("The table as it is shown, for booktabs, to the clipboard"),
       [this] { copyTable(TableFormat::Latex); });
   act(tr("Copy table as CSV"), tr("Full precision, fractions as fractions, to the clipboard"),
       [this] { copyTable(TableFormat::Csv); });
   act(tr("Save table as Markdown\u2026"), tr("To a file"),
       [this] { askAndExport(TableFormat::Markdown); });
-  act(tr("Table as LaTeX\u2026"), tr("Choose its columns, then copy or save it"),
+  act(tr("Save table as LaTeX\u2026"), tr("Choose its columns, then save or copy it"),
       [this] { askLatex(); });
   act(tr("Save table as CSV\u2026"), tr("To a file"), [this] { askAndExport(TableFormat::Csv); });
   act(tr("Columns of the ablation table\u2026"), tr("Choose the metrics that are columns"),

@@ -132,7 +132,7 @@ TEST_F(CompareForest, IsExportedWithEveryMeanAndEverySeed) {
 
 TEST_F(CompareForest, TheLatexTableHasTheColumnsThatAreChosen) {
   showFilled();
-  saying<QAction>(*page_, "Table as LaTeX\u2026")->trigger();
+  saying<QAction>(*page_, "Save table as LaTeX\u2026")->trigger();
   auto* dialog = page_->findChild<LatexDialog*>();
   ASSERT_NE(dialog, nullptr);
   auto* text = dialog->findChild<QPlainTextEdit*>();

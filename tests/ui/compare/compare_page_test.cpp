@@ -212,7 +212,7 @@ TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
   EXPECT_THAT(
       trigger(QStringLiteral("Copy table as Markdown")),
       HasLine("| + better | mlp = swiglu | 84.0 \u00b1 5.1 | +2.00 \u00b1 0.25, better | 3 |\n"));
-  EXPECT_THAT(trigger(QStringLiteral("Copy as LaTeX table (booktabs)")), HasLine("\\midrule\n"));
+  EXPECT_THAT(trigger(QStringLiteral("Copy table as LaTeX")), HasLine("\\midrule\n"));
   EXPECT_THAT(trigger(QStringLiteral("Copy table as CSV")), HasLine("variant,differs,runs,"));
   const QString file = studio_.folder.filePath(QStringLiteral("table.tex"));
   page_->exportTable(file);
