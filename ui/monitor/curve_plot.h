@@ -128,6 +128,8 @@ class CurvePlot : public QWidget, public DescribedPlot {
   static constexpr std::size_t kMostReadoutRows = 12;
   /// Where the cursor is: "step 1,200", "0:02:05".
   [[nodiscard]] QString readoutTitle() const;
+  /// "not smoothed" where a line is smoothed, which its values are not; else "".
+  [[nodiscard]] QString readoutNote() const;
   /// The read-out is shown now.
   [[nodiscard]] bool hasReadout() const { return hasReadout_ && cursor_; }
 

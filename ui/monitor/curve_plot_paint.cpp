@@ -323,6 +323,13 @@ QString CurvePlot::readoutTitle() const {
   return {};
 }
 
+QString CurvePlot::readoutNote() const {
+  const bool isSmoothed = std::any_of(
+      curves_.begin(), curves_.end(),
+      [this](const PlottedCurve& curve) { return curve.series->isSmoothed(settings_.smoothing); });
+  return isSmoothed ? tr("not smoothed") : QString();
+}
+
 void CurvePlot::drawReadout(QPainter& painter) const {
   if (curves_.empty()) return;
   const ThemeColors& t = themeColors();
@@ -341,7 +348,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
     valueWidth = std::max(valueWidth, metrics.horizontalAdvance(row.value));
   }
   const int more = static_cast<int>(curves_.size()) - static_cast<int>(rows.size());
-  const QString title = readoutTitle();
+  const QString title = readoutTitle(), note = readoutNote();
   const int pad = px(8), square = px(14), gap = px(12), height = px(kReadoutLine);
   const int at = qRound(frame_.x.pixelOf(*cursor_));
   // Names have the room of the wider side, so that the line stays in sight.
@@ -349,7 +356,8 @@ void CurvePlot::drawReadout(QPainter& painter) const {
       std::max(at, rect().right() - at) - px(10) - (2 * pad + square + gap + valueWidth);
   nameWidth = std::min({nameWidth, widest, std::max(room, px(60))});
   const int width = std::max(2 * pad + square + nameWidth + gap + valueWidth,
-                             2 * pad + QFontMetrics(bold).horizontalAdvance(title));
+                             2 * pad + QFontMetrics(bold).horizontalAdvance(title) +
+                                 (note.isEmpty() ? 0 : gap + metrics.horizontalAdvance(note)));
   const int lines = 1 + static_cast<int>(rows.size()) + (more > 0 ? 1 : 0);
   QRect box(0, 0, width, 2 * px(kReadoutPad) + lines * height);
   // Next to the line, on the side with more room; always inside the widget.
@@ -367,6 +375,8 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   painter.setPen(t.text);
   painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, title);
   painter.setFont(font);
+  painter.setPen(t.muted);
+  painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, note);
   for (const ReadoutRow& row : rows) {
     line.translate(0, height);
     painter.setPen(Qt::NoPen);

@@ -118,6 +118,18 @@ TEST(Readout, WritesTheRunningTimeInHoursMinutesAndSeconds) {
   EXPECT_EQ(read.plot.readoutTitle(), QStringLiteral("step 3,725"));
 }
 
+TEST(Readout, SaysThatItsValuesAreNotThoseOfASmoothedLine) {
+  Read read({1});
+  PlotSettings settings;
+  settings.smoothing = {Smoothing::Kind::Ema, 0.9, false};
+  read.plot.setSettings(settings);
+  read.plot.setCursor(50, true);
+  EXPECT_EQ(read.plot.readoutNote(), QStringLiteral("not smoothed"));
+  settings.smoothing = {};
+  read.plot.setSettings(settings);
+  EXPECT_EQ(read.plot.readoutNote(), QString());
+}
+
 TEST(Readout, FollowsTheMouseWhenTheRangeChangesUnderIt) {
   OpenMonitor open;
   CurvePlot& plot = open.page->cards().front()->plot();
