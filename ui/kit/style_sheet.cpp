@@ -7,6 +7,7 @@
 #include <QPainterPath>
 #include <QRegularExpression>
 #include <QTemporaryDir>
+#include <algorithm>
 
 namespace vitrine::ui {
 namespace {
@@ -151,7 +152,7 @@ QProgressBar::chunk { background: @accent; border-radius: 2!; }
 QTabWidget::pane { border: none; background: @background; }
 QTabBar { background: @panel; qproperty-drawBase: 0; outline: none; }
 QTabWidget::tab-bar { left: 0; }
-QTabBar::tab { background: @panel; color: @muted; padding: 0 14!; height: 31!;
+QTabBar::tab { background: @panel; color: @muted; padding: 0 @tabPadding; height: 31!;
   border: none; border-top: 2px solid transparent; }
 QTabBar::tab:selected { color: @text; background: @background; border-top-color: @accent;
   border-left: 1px solid @line; border-right: 1px solid @line; }
@@ -230,6 +231,9 @@ QString styleSheet(const ThemeColors& t) {
       {QStringLiteral("warn"), t.warn.name()},
       {QStringLiteral("bad"), t.bad.name()},
       {QStringLiteral("monoFamily"), monoFont().family()},
+      // Large letters leave less room between them, so that all tabs stay in sight.
+      {QStringLiteral("tabPadding"),
+       QStringLiteral("%1px").arg(std::min(px(14), std::max(8, px(14) - 2 * (px(14) - 14))))},
       // Where all text is of one colour, what cannot be used needs another mark.
       {QStringLiteral("disabledBorder"),
        &t == &themeColors(ThemeKind::HighContrast)
