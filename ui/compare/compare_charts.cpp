@@ -211,6 +211,7 @@ std::unique_ptr<Figure> ComparePage::forestFigure(ComparePicture picture,
 void ComparePage::drawForest() {
   FigureStyle style;
   style.legend = FigureLegend::None;  // the rows above are the key
+  style.wrapsAbout = true;
   curvesView_->setFigure(forestFigure(ComparePicture::Curves, style));
   differenceView_->setFigure(forestFigure(ComparePicture::Difference, style));
   differenceView_->setVisible(data_->variants.size() > 1);

@@ -190,12 +190,14 @@ void ChartFrame::draw(QPainter& painter, const ThemeColors& colors) const {
         Qt::AlignHCenter | Qt::AlignVCenter, text);
   }
   // Three letters of a word and an ellipsis say nothing.
-  if (!style_.yTitle.isEmpty() &&
-      plot.height() > std::min(metrics.horizontalAdvance(style_.yTitle), 56 * unit_)) {
+  const double titleLength = metrics.horizontalAdvance(style_.yTitle);
+  if (!style_.yTitle.isEmpty() && plot.height() > std::min(titleLength, 56 * unit_)) {
+    // Next to the plot; a longer one next to all of the frame.
+    const QRectF& side = titleLength < plot.height() ? plot : area;
     painter.save();
-    painter.translate(area.left(), plot.bottom());
+    painter.translate(area.left(), side.bottom());
     painter.rotate(-90);
-    drawLine(painter, QRectF(0, 0, plot.height(), height), Qt::AlignHCenter | Qt::AlignVCenter,
+    drawLine(painter, QRectF(0, 0, side.height(), height), Qt::AlignHCenter | Qt::AlignVCenter,
              style_.yTitle);
     painter.restore();
   }

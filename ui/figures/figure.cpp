@@ -98,14 +98,15 @@ Figure::Header Figure::headerOf(double width, const QString& title, const QStrin
   Header header;
   header.markWidth = style_.run > 0 ? kMark : 0;
   header.titleHeight = kLine;
-  if (style_.isOnPaper()) {
+  if (style_.isOnPaper() || style_.wrapsAbout) {
     const QFontMetricsF strong(titleLetters()), small(smallLetters());
     const double room = width - header.markWidth;
     const double wanted = strong.horizontalAdvance(title) + 2;
     const auto lines = [](const QFontMetricsF& metrics, double across, const QString& text) {
       return metrics.boundingRect(QRectF(0, 0, across, 1e4), Qt::TextWordWrap, text).height();
     };
-    if (wanted > room) header.titleHeight = std::max(kLine, lines(strong, room, title) + 4);
+    if (style_.isOnPaper() && wanted > room)
+      header.titleHeight = std::max(kLine, lines(strong, room, title) + 4);
     if (!about.isEmpty() &&
         (style_.stacksHeader || wanted + kBetween + small.horizontalAdvance(about) + 2 > room))
       header.aboutHeight = lines(small, width, about);
@@ -189,6 +190,7 @@ void Figure::lendStyle(Figure& part, const FigureStyle& whole) {
   style.legend = whole.legend;
   style.pointsPerPixel = whole.pointsPerPixel;
   style.stacksHeader = whole.stacksHeader;
+  style.wrapsAbout = whole.wrapsAbout;
   part.setStyle(style);
 }
 

@@ -72,6 +72,8 @@ struct FigureStyle {
   double pointsPerPixel = 0;
   /// On paper: the title has a line of its own, as it has in a figure next to this one.
   bool stacksHeader = false;
+  /// On a screen, too, what stands right of the title wraps below it where it has no room there.
+  bool wrapsAbout = false;
 
   [[nodiscard]] bool isOnPaper() const { return pointsPerPixel > 0; }
 };

@@ -30,7 +30,10 @@ QString LineChartFigure::xTitle() const {
 }
 QString LineChartFigure::yTitle() const {
   if (!style().hasAxisTitles) return {};
-  return style().yTitle.isEmpty() ? chart_.y.title : style().yTitle;
+  const QString& title = style().yTitle.isEmpty() ? chart_.y.title : style().yTitle;
+  // On a screen the line above the plot says it, on paper the axis does.
+  const bool isSaid = !style().isOnPaper() && style().hasTitle && title == headerTitle();
+  return isSaid ? QString() : title;
 }
 
 QString LineChartFigure::footnoteText() const {

@@ -1,7 +1,11 @@
 // What the export of a chart lets its author choose: title, labels, names, markers; and what paper
 // asks for.
+#include <QBuffer>
 #include <QFile>
+#include <QPainter>
+#include <QSvgGenerator>
 #include <QTemporaryDir>
+#include <algorithm>
 
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/support/line_chart_probe.h"
@@ -52,6 +56,25 @@ TEST(PaperChart, SaysOnceWhatItsAxisSays) {
   FigurePaper named;
   named.yTitle = QStringLiteral("Top-1");
   EXPECT_EQ(wordsOn(named).count(QStringLiteral("Accuracy, test")), 1);
+}
+
+TEST(ScreenChart, SaysItsTitleOnceAndWrapsWhatStandsBesideIt) {
+  const LineChart chart = accuracy();
+  FigureStyle style;
+  style.wrapsAbout = true;
+  EXPECT_GT(makeLineChart(chart, style)->leastHeight(160), makeLineChart(chart)->leastHeight(160));
+  EXPECT_EQ(makeLineChart(chart, style)->leastHeight(900), makeLineChart(chart)->leastHeight(900));
+  QBuffer file;
+  QSvgGenerator device;
+  device.setOutputDevice(&file);
+  device.setSize(QSize(600, 300));
+  QPainter painter(&device);
+  makeLineChart(chart)->paint(painter, QRectF(0, 0, 600, 300));
+  painter.end();
+  const auto texts = readSvg(file.data()).texts;
+  EXPECT_EQ(std::count_if(texts.begin(), texts.end(),
+                          [&](const SvgDocument::Text& one) { return one.words == chart.title; }),
+            1);
 }
 
 TEST(PaperChart, HasNoFirstLineWithoutATitle) {
