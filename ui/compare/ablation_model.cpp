@@ -80,10 +80,21 @@ void AblationModel::setTable(AblationTable table, std::vector<std::int64_t> seri
   series_ = std::move(series);
   if (!isSameShape) {
     endResetModel();
-  } else if (!table_.rows.empty()) {
-    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
-    Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+  } else {
+    tellChanged();
   }
+}
+
+void AblationModel::setNarrow(bool isNarrow) {
+  if (isNarrow == isNarrow_) return;
+  isNarrow_ = isNarrow;
+  tellChanged();
+}
+
+void AblationModel::tellChanged() {
+  if (table_.rows.empty()) return;
+  Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+  Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
 }
 
 AblationModel::Part AblationModel::partOf(int column) const {
@@ -128,8 +139,8 @@ QString AblationModel::textOf(const AblationRow& row, int column) const {
   if (row.isBaseline) return QStringLiteral("\u2013");
   QString text = differenceText(cell.paired.statistics, one);
   const QString word = QString::fromStdString(toString(cell.outcome));
-  if (!word.isEmpty())
-    text += QStringLiteral("  ") + outcomeSign(cell.outcome) + QLatin1Char(' ') + word;
+  if (!word.isEmpty()) text += QStringLiteral("  ") + outcomeSign(cell.outcome);
+  if (!word.isEmpty() && !isNarrow_) text += QLatin1Char(' ') + word;
   return text;
 }
 
@@ -142,8 +153,10 @@ QString AblationModel::tipOf(const AblationRow& row, int column) const {
   const AblationCell& cell = row.cells[metric];
   const bool isPercent = table_.metrics[metric].format.isPercent;
   if (part != Part::Difference) return sampleTip(cell, isPercent);
-  return row.isBaseline ? tr("The others are compared with this variant.")
-                        : pairsTip(cell, isPercent);
+  if (row.isBaseline) return tr("The others are compared with this variant.");
+  const QString word = isNarrow_ ? QString::fromStdString(toString(cell.outcome)) : QString();
+  const QString pairs = pairsTip(cell, isPercent);
+  return word.isEmpty() ? pairs : word + QLatin1Char('\n') + pairs;
 }
 
 QVariant AblationModel::sortKeyOf(const AblationRow& row, int column) const {
@@ -219,7 +232,8 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
       return isTip ? tr("Mean over common seeds of this variant \u2212 %1 of the same "
                         "seed, \u00b1 half of its 95\u2009% interval (Student's t)")
                          .arg(table_.baselineLabel)
-                   : tr("Paired difference");
+             : isNarrow_ ? tr("Paired\ndifference")
+                         : tr("Paired difference");
     case Part::Value:
       break;
   }

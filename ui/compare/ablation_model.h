@@ -21,6 +21,9 @@ class AblationModel : public QAbstractTableModel {
   void setTable(AblationTable table, std::vector<std::int64_t> series);
   [[nodiscard]] const AblationTable& table() const { return table_; }
   [[nodiscard]] Part partOf(int column) const;
+  /// Verdicts as their signs alone, and headings in two lines, for a table with little room.
+  void setNarrow(bool isNarrow);
+  [[nodiscard]] bool isNarrow() const { return isNarrow_; }
   [[nodiscard]] int metricOf(int column) const;  ///< -1 where the column has none
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -30,12 +33,14 @@ class AblationModel : public QAbstractTableModel {
                                     int role) const override;
 
  private:
+  void tellChanged();
   [[nodiscard]] QString textOf(const AblationRow& row, int column) const;
   [[nodiscard]] QString tipOf(const AblationRow& row, int column) const;
   [[nodiscard]] QVariant sortKeyOf(const AblationRow& row, int column) const;
 
   AblationTable table_;
   std::vector<std::int64_t> series_;
+  bool isNarrow_ = false;
 };
 
 /// Sorts by value with missing values last in either direction; filters by words in variant and

@@ -253,9 +253,8 @@ QWidget* ComparePage::makeTableView() {
   auto* heading = rowIn(nullptr, {px(11), 0, px(11), 0}, px(12));
   auto* headline = withRole(new ElidedLabel(card), "title");
   headline_ = headline;
-  auto* about = withRole(new ElidedLabel(card), "small");
-  about->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  about_ = about;
+  about_ = withRole(new WrapLabel(card), "small");
+  about_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   heading->addWidget(headline_, 1);
   heading->addWidget(about_, 2);
   column->addLayout(heading);
@@ -341,11 +340,45 @@ QWidget* ComparePage::makeTableView() {
   return splitter;
 }
 
+// Where the whole verdicts have no room, their signs stand alone.
+bool ComparePage::fitWords() {
+  const bool isNarrow = wholeWidth_ > tableView_->viewport()->width();
+  if (isNarrow == model_.isNarrow()) return false;
+  const QHeaderView* header = tableView_->horizontalHeader();
+  for (std::size_t i = 0; i < fitted_.size(); ++i) {
+    const int column = static_cast<int>(i);
+    if (header->sectionSize(column) == fitted_[i]) fitted_[i] = 0;  // not sized by hand
+  }
+  model_.setNarrow(isNarrow);
+  return true;
+}
+
+int ComparePage::wholeWidth() {
+  QHeaderView* header = tableView_->horizontalHeader();
+  const QAbstractItemView* view = tableView_;
+  const bool wasNarrow = model_.isNarrow();
+  model_.setNarrow(false);
+  int all = 0;
+  for (int i = 0; i < model_.columnCount(); ++i) {
+    const int heading = header->sectionSizeHint(i), cells = view->sizeHintForColumn(i);
+    if (model_.partOf(i) == AblationModel::Part::Differs)
+      all += std::max(px(90), heading);
+    else if (i + 1 == model_.columnCount())
+      all += std::max(cells + px(12), heading);
+    else
+      all += std::min(std::max(heading, cells) + px(12), px(kMostColumn));
+  }
+  model_.setNarrow(wasNarrow);
+  return all;
+}
+
 // Columns grow with what comes in while runs train; one that was sized by hand stays as it is.
 void ComparePage::fitColumns() {
   QHeaderView* header = tableView_->horizontalHeader();
   const auto columns = static_cast<std::size_t>(model_.columnCount());
   if (fitted_.size() != columns) fitted_.assign(columns, 0);
+  wholeWidth_ = wholeWidth();
+  (void)fitWords();
   for (std::size_t i = 0; i < columns; ++i) {
     const int column = static_cast<int>(i), before = header->sectionSize(column);
     if (fitted_[i] > 0 && before != fitted_[i]) continue;

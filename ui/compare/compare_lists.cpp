@@ -300,7 +300,12 @@ void ComparePage::fitPublished() {
 
 bool ComparePage::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::Resize) {
-    if (watched == tableView_->viewport()) fitDiffers();
+    if (watched == tableView_->viewport()) {
+      if (fitWords())
+        fitColumns();
+      else
+        fitDiffers();
+    }
     if (publishedTree_ != nullptr && watched == publishedTree_->viewport()) fitPublished();
   }
   return Page::eventFilter(watched, event);

@@ -119,6 +119,9 @@ class ComparePage final : public ReadingPage {
   void showTable(AblationTable table);
   void fitColumns();
   void fitDiffers();
+  /// \returns  whether the verdicts have other words now
+  bool fitWords();
+  [[nodiscard]] int wholeWidth();  ///< of the table with whole verdicts
   void orderTable();
   void readCurves();
   void showCurves();
@@ -171,6 +174,7 @@ class ComparePage final : public ReadingPage {
   bool isFilling_ = false;             ///< controls are being set by this page
   QSplitter* split_ = nullptr;         ///< of table and charts
   bool isSplitByHand_ = false;
+  int wholeWidth_ = 0;        ///< at the last fitColumns()
   std::vector<int> fitted_;   ///< widths that fitColumns() gave the columns of the table
   bool isCancelled_ = false;  ///< what runs write is not read until the user asks again
   QList<QAction*> tools_;

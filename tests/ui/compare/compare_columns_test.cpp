@@ -77,6 +77,20 @@ TEST_F(ComparedOnALaptop, TheVerdictLiesInsideTheTable) {
   }
 }
 
+TEST_F(ComparedOnALaptop, AVerdictIsItsSignWhereItsWordsHaveNoRoom) {
+  showFilled();
+  const auto atWidth = [this](int width) {
+    page_->resize(width, 760);
+    QCoreApplication::processEvents();
+    return cells(2)[3].toStdString();
+  };
+  EXPECT_THAT(atWidth(1100), ::testing::EndsWith("  \u2248 no clear difference"));
+  EXPECT_THAT(atWidth(560), ::testing::EndsWith("  \u2248"));
+  EXPECT_EQ(page_->tableView().model()->headerData(3, Qt::Horizontal),
+            QStringLiteral("Paired\ndifference"));
+  EXPECT_THAT(atWidth(1100), ::testing::EndsWith("  \u2248 no clear difference"));
+}
+
 TEST_F(ComparedOnALaptop, WhatDiffersHasItsRoomAgainAfterAWideWindow) {
   fillRoadmap();
   const QTableView& view = only<QTableView>(openWindow(1440, 900));
