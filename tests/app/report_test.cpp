@@ -120,6 +120,19 @@ TEST(Report, HasACommandForEachSetOfValuesThatTheCommandLineGave) {
                        "vitrine train tiny.toml train.seed=6 --db again.sqlite\n"));
 }
 
+TEST(Report, TellsRunsOfOneNameApartByWhatTheCommandLineSets) {
+  const Copy copy;
+  for (const char* rate : {"0.001", "0.002"}) {
+    const std::string key = "train.optimizer.learning_rate=" + std::string(rate);
+    ASSERT_EQ(copy.run({"enqueue", sharedSingle(), "title=Rates", key, "--no-dry-step"}).code, 0);
+  }
+  const std::string page = reported(copy.database(), {"Rates"});
+  EXPECT_THAT(page, HasTexts("<code>train.optimizer.learning_rate</code></th>",
+                             "<td>0.001</td><td>0.002</td>",
+                             "Rates, train.optimizer.learning_rate = 0.002</th>"));
+  EXPECT_EQ(page.find(", train.optimizer.learning_rate = 0.001"), std::string::npos);
+}
+
 TEST(Report, DrawsItsChartsWithTheWindowsCode) {
   if (!fs::exists(fs::path(VITRINE_PROGRAM).parent_path() / "vitrine-studio"))
     GTEST_SKIP() << "vitrine-studio is not built";

@@ -15,6 +15,7 @@
 #include "core/config/config.h"
 #include "core/config/experiment.h"
 #include "core/config/lookup.h"
+#include "core/config/telling.h"
 #include "core/store/experiment_folder.h"
 #include "core/store/metrics/metric_family.h"
 #include "core/store/metrics/metric_titles.h"
@@ -70,9 +71,9 @@ class Part {
   [[nodiscard]] Html claims();
 
  private:
-  [[nodiscard]] std::string nameAt(std::size_t variant) const {
-    return nameOf(ablation_.variants[variant]);
-  }
+  /// The name of a variant; of all but the first of one name with what it has and the first has
+  /// not.
+  [[nodiscard]] std::string nameAt(std::size_t variant) const;
   /// The run that stands for a variant in pictures: the first that is done, else the first.
   [[nodiscard]] const store::RunRow& shownRun(std::size_t variant) const;
   [[nodiscard]] std::vector<std::string> uuids() const;
@@ -90,6 +91,17 @@ class Part {
   store::QueryFunction query_;
   Ablation ablation_;
 };
+
+std::string Part::nameAt(std::size_t variant) const {
+  const std::vector<store::VariantGroup>& all = ablation_.variants;
+  const std::string name = nameOf(all[variant]);
+  const auto first =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return nameOf(each) == name; });
+  if (first == all.begin() + static_cast<std::ptrdiff_t>(variant)) return name;
+  const std::string changes =
+      tellingText(tellingDifferences({&first->config, &all[variant].config}, 0)[1]);
+  return changes.empty() ? name : name + ", " + changes;
+}
 
 const store::RunRow& Part::shownRun(std::size_t variant) const {
   const std::vector<std::size_t>& runs = ablation_.variants[variant].runs;
@@ -122,16 +134,22 @@ Html Part::overview() const {
   return Html::element("p", Html(text + "."));
 }
 
-/// What the experiment file sets for its variants and stages, and what the command line sets; every
-/// other value is in the resolved configuration below.
+/// Whether an experiment sets the values of this layer for some of its runs alone: by its variants,
+/// stages, sweep and selection, or from the command line.
+bool isOfSomeRuns(const std::string& layer) {
+  return layer.starts_with("variant ") || layer.starts_with("stage ") || layer == "sweep" ||
+         layer == "select" || layer == "command line";
+}
+
+/// The keys of those layers whose values differ; every other value is in the resolved configuration
+/// below.
 Html Part::configuration() {
   const Json& first = ablation_.variants.front().config;
   std::vector<std::string> keys;
   for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
     const Json origins = store_.origins(shownRun(i).id);
     for (const auto& [key, origin] : origins.items()) {
-      const std::string layer = wordAt(origin, "layer");
-      const bool isChosen = layer.starts_with("variant ") || layer.starts_with("stage ");
+      const bool isChosen = isOfSomeRuns(wordAt(origin, "layer"));
       if (isChosen && std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     }
   }
