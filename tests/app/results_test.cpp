@@ -273,6 +273,16 @@ TEST(Query, ReadsButNeverWrites) {
   EXPECT_EQ(readText(sharedDatabase()), before);
 }
 
+TEST(Query, WritesNoControlCharacterToATable) {
+  const std::string sql =
+      "SELECT 'a' || char(27) || '[2J' || char(10) || char(7) || char(155) || char(233) AS text";
+  EXPECT_EQ(onShared({"query", sql}).out, "text\na\\x1b[2J \\x07\\x9b\u00e9\n");
+  EXPECT_EQ(onShared({"query", sql, "--csv"}).out,
+            "text\r\n\"a\x1b[2J\n\x07\u009b\u00e9\"\r\n");
+  EXPECT_EQ(onShared({"query", sql, "--json"}).json().at(0).at("text"),
+            "a\x1b[2J\n\x07\u009b\u00e9");
+}
+
 TEST(Runs, OfADatabaseThatCannotBeWrittenAreShown) {
   const Copy copy;
   fs::create_symlink("nowhere", copy.database() + "-shm");  // keeps even root from writing

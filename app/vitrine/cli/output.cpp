@@ -1,8 +1,10 @@
 #include "app/vitrine/cli/output.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
@@ -18,6 +20,31 @@ std::string cellText(const Json& cell, int digits) {
   if (cell.is_null()) return "";
   if (cell.is_number_float() && digits > 0) return formatReal(cell.get<double>(), digits);
   return plainText(cell);
+}
+
+/// In one line and without commands for a terminal: line breaks and tabs become spaces, other
+/// control characters "\x1b".
+/// \param text  UTF-8
+std::string shownText(std::string_view text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byteAt = [&](std::size_t at) {
+      return at < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[at])) : 0U;
+    };
+    // U+0080 to U+009F take two bytes.
+    const bool isTwoBytes = byteAt(i) == 0xC2 && byteAt(i + 1) < 0xA0;
+    const unsigned point = isTwoBytes ? byteAt(++i) : byteAt(i);
+    if (point == '\n' || point == '\t') {
+      shown += ' ';
+    } else if (point < 0x20 || point == 0x7F || isTwoBytes) {
+      std::array<char, 8> escape{};
+      std::snprintf(escape.data(), escape.size(), "\\x%02x", point);
+      shown += escape.data();
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown;
 }
 
 /// Columns a terminal needs for UTF-8 text, counting code points.
@@ -65,9 +92,7 @@ std::string toText(const Table& table) {
   for (const auto& row : table.rows) {
     auto& line = cells.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line.push_back(cellText(row[i], 5));
-      // A line break inside a cell would break the table.
-      std::replace(line.back().begin(), line.back().end(), '\n', ' ');
+      line.push_back(shownText(cellText(row[i], 5)));
       widths[i] = std::max(widths[i], width(line.back()));
       if (!row[i].is_number() && !row[i].is_null()) isNumber[i] = false;
     }
