@@ -53,6 +53,26 @@ TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {
   EXPECT_THAT(copy.run({"show", "5"}).out, Names("codec"));
 }
 
+TEST(Aux, OfADamagedCheckpointNamesItsFileAndItsRun) {
+  const Copy copy;
+  const std::string uuid = store::RunStore(copy.database(), store::OpenMode::ReadOnly).run(1).uuid;
+  const Ended ended = copy.run({"train", sharedSingle(), "train.steps=2", "--json",
+                                "aux.codec={ run = \"" + uuid + "\" }"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  for (const CheckpointFolder& each :
+       listCheckpoints(store::filesFolder(copy.database()) / ("run-" + uuid))) {
+    const fs::path file = each.folder / "model.safetensors";
+    std::string bytes = readText(file);
+    bytes.back() ^= 1;
+    writeText(file, bytes);
+  }
+  const Ended refused = copy.run({"evaluate", "5"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, Names("run 5", "codec", "run 1", "step 24", "run-" + uuid,
+                                 "model.safetensors", "backup"));
+  EXPECT_THAT(refused.err, ::testing::Not(::testing::HasSubstr("train it first")));
+}
+
 TEST(Init, LetsGoOfTheCheckpointOnceItIsInMemory) {
   const Copy copy;
   const std::string uuid = store::RunStore(copy.database(), store::OpenMode::ReadOnly).run(1).uuid;

@@ -25,6 +25,14 @@ std::int64_t stepFrom(const store::RunRow& run, const std::string& which) {
   return *step;
 }
 
+/// "" where it is whole.
+std::string damageOf(const store::RunRow& run, const CheckpointFolder& checkpoint) {
+  const std::string why = verifyCheckpointFolder(checkpoint.folder);
+  if (why.empty()) return "";
+  return "the checkpoint of step " + std::to_string(checkpoint.step) + " of " + nameOf(run) + ", " +
+         checkpoint.folder.string() + ", is not whole: " + why;
+}
+
 }  // namespace
 
 fs::path runFolder(const store::RunStore& store, const store::RunRow& run) {
@@ -38,12 +46,18 @@ CheckpointChoice chooseCheckpoint(const store::RunStore& store, const store::Run
   const fs::path parent = runFolder(store, run);
   CheckpointChoice choice;
   if (which == "latest") {
-    const auto newest =
-        holdNewestCheckpoint(parent, [](const std::string& why) { log::warning(why); });
+    std::vector<std::string> leftOut;
+    const auto newest = holdNewestCheckpoint(
+        parent, [&](const std::string& why) { leftOut.push_back(why); });
     if (!newest) {
+      const std::vector<CheckpointFolder> damaged = listCheckpoints(parent);
+      const std::string damage = damaged.empty() ? "" : damageOf(run, damaged.back());
+      if (!damage.empty())
+        throw FileError(damage + "; restore it from a backup or train the run again");
       throw NotFoundError(nameOf(run) + " has no whole checkpoint in " + parent.string() +
                           "; train it first");
     }
+    for (const std::string& why : leftOut) log::warning(why);
     choice.step = newest->checkpoint.step;
     choice.folder = newest->checkpoint.folder;
     choice.hold = newest->hold;
@@ -59,10 +73,8 @@ CheckpointChoice chooseCheckpoint(const store::RunStore& store, const store::Run
                           (there.empty() ? "" : "; there are those of steps " + there));
     }
     choice.hold = std::make_shared<CheckpointHold>(choice.folder);
-    if (const std::string why = verifyCheckpointFolder(choice.folder); !why.empty()) {
-      throw FileError("the checkpoint of step " + std::to_string(choice.step) + " of " +
-                      nameOf(run) + " is not whole: " + why + "; choose another checkpoint");
-    }
+    if (const std::string damage = damageOf(run, {choice.step, choice.folder}); !damage.empty())
+      throw FileError(damage + "; choose another checkpoint");
   }
   choice.weights = choice.folder / (use == "ema" ? "ema.safetensors" : "model.safetensors");
   if (!fs::exists(choice.weights)) {

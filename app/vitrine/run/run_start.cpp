@@ -32,7 +32,11 @@ CheckpointChoice checkpointOfOther(store::RunStore& store, const std::string& wh
     throw RefusedError(why + " " + nameOf(source) + ", which is " + toString(source.state) +
                        "; finish that one first, or name a step as its checkpoint");
   }
-  return chooseCheckpoint(store, source, checkpoint, use);
+  try {
+    return chooseCheckpoint(store, source, checkpoint, use);
+  } catch (const FileError& error) {
+    throw FileError(why + " " + nameOf(source) + ", but " + error.what());
+  }
 }
 
 /// \param key  of the choice between the weights: "init.use"
