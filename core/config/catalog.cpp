@@ -4,10 +4,31 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 namespace vitrine {
 
 namespace {
+
+struct CapabilityWords {
+  const char* id;
+  const char* text;
+};
+constexpr CapabilityWords kCapabilityWords[] = {
+    {"image_classifier", "scores of classes"},
+    {"token_encoder", "tokens of an image"},
+    {"feature_pyramid", "maps of features"},
+    {"denoiser", "predictions of noise"},
+    {"guided_denoiser", "guidance by a class"},
+    {"latent_codec", "latents of an image"},
+    {"language_model", "predictions of the next token"},
+    {"packed_language_model", "several texts in a row"},
+    {"text_image_model", "texts with images"},
+    {"attention_source", "attention probabilities"},
+    {"captioner", "captions"},
+    {"measured_scale", ""},
+    {"scheduled", ""},
+    {"tensor_program", ""}};
 
 /// In the order of the kinds.
 constexpr std::array kKinds = {"architecture", "task",    "dataset",   "transform",
@@ -53,6 +74,23 @@ MetricCard metricCardFromJson(const Json& json) {
 }  // namespace
 
 std::string toString(ItemKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
+
+std::string capabilityText(const std::string& id) {
+  for (const CapabilityWords& each : kCapabilityWords) {
+    if (id == each.id) return each.text;
+  }
+  std::string text = id;  // of a plugin, or a field of samples
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string capabilitiesText(const std::vector<std::string>& ids) {
+  std::vector<std::string> texts;
+  for (const std::string& id : ids) {
+    if (std::string text = capabilityText(id); !text.empty()) texts.push_back(std::move(text));
+  }
+  return texts.empty() ? "nothing" : joined(texts);
+}
 
 bool offersEvery(const std::vector<std::string>& offered, const std::vector<std::string>& needed) {
   return std::all_of(needed.begin(), needed.end(), [&](const std::string& need) {

@@ -61,6 +61,13 @@ struct VITRINE_FOUNDATION_EXPORT ItemCard {
   MetricCard metrics;  ///< of a task
 };
 
+/// What a capability gives, in words for messages: "attention probabilities"; "" of one that serves
+/// the program alone.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string capabilityText(const std::string& id);
+/// Those of several, separated by commas; "nothing" where there are none.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string capabilitiesText(
+    const std::vector<std::string>& ids);
+
 /// Whether `offered` has each of `needed`.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool offersEvery(const std::vector<std::string>& offered,
                                                          const std::vector<std::string>& needed);

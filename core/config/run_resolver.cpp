@@ -129,9 +129,9 @@ void RunResolver::capabilities(const ItemCard& asker, const Node* where, const s
     if (giver == nullptr) continue;  // without its giver there is a problem already
     const char* what = isOfModel ? "a model" : isOfTask ? "a task" : "samples";
     problems_.add(where, kAtKey, Code::MissingCapability, key,
-                  toString(asker.kind) + " '" + asker.id + "' needs " + what + " with '" + need +
-                      "'; " + toString(giver->kind) + " '" + giver->id + "' offers " +
-                      listed(giver->offers),
+                  toString(asker.kind) + " '" + asker.id + "' needs " + what + " with " +
+                      capabilityText(need) + "; " + toString(giver->kind) + " '" + giver->id +
+                      "' offers " + capabilitiesText(giver->offers),
                   "", nameOf(asker));
   }
 }

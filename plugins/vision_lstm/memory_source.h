@@ -21,7 +21,7 @@ struct MemoryRecord {
 
 class MemorySource : public Capability {
  public:
-  static constexpr const char* kId = "memory_source";
+  static constexpr const char* kId = "signed_memory_weights";
   [[nodiscard]] virtual kernels::MlstmOptions memoryOptions() const = 0;
   /// Runs the model up to the last wanted layer. \param layers  counted from 0; empty means all
   /// \throws ConfigError  there is no such layer

@@ -377,6 +377,11 @@ TEST(Analyse, StoresWhatItFindsWithTheRun) {
                                              "gradient summary"}));
   EXPECT_EQ(copy.run({"analyse", "1", "attention_rank", "imges=2"}).code, 2);
   EXPECT_EQ(copy.run({"analyse", "1", "attention_bank"}).code, 3);
+  const Ended foreign = copy.run({"analyse", "1", "memory_weights"});
+  EXPECT_EQ(foreign.code, 4);
+  EXPECT_THAT(foreign.err, Names("memory_weights", "signed memory weights",
+                                 "attention probabilities", "attention_map"));
+  EXPECT_EQ(foreign.err.find("attention_source"), std::string::npos) << foreign.err;
 }
 
 TEST(Analyse, GivesTheScoresOfAListenerAsTheRunItselfHasThem) {

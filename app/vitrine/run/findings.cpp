@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/train/observe.h"
 
 namespace vitrine::app {
@@ -30,14 +31,20 @@ void requireAnalysable(const Registry& registry, const Analysis& analysis, const
   std::vector<std::string> has = capabilitiesOf(trained.run.session->model());
   for (const Evaluation& each : session.evaluations())
     has.insert(has.end(), each.outputs.begin(), each.outputs.end());
-  for (const std::string& need : card.needs) {
-    if (std::find(has.begin(), has.end(), need) == has.end()) {
-      throw RefusedError("analysis '" + card.id + "' needs a run that offers " + need +
-                         ", which this one does not");
-    }
+  if (offersEvery(has, card.needs)) {
+    const Config run(trained.config);
+    return analysis.requireStartable(config, registry.task(run.text("task.name")));
   }
-  const Config run(trained.config);
-  analysis.requireStartable(config, registry.task(run.text("task.name")));
+  std::vector<std::string> missing, fitting;
+  for (const std::string& need : card.needs) {
+    if (!offersEvery(has, {need})) missing.push_back(need);
+  }
+  for (const ItemCard& each : registry.catalog().items) {
+    if (each.kind == ItemKind::Analysis && offersEvery(has, each.needs)) fitting.push_back(each.id);
+  }
+  throw RefusedError("analysis '" + card.id + "' needs a run with " + capabilitiesText(missing) +
+                     ", and this one has " + capabilitiesText(has) +
+                     "; the analyses that fit it are " + joined(fitting));
 }
 
 Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,

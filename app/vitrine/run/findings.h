@@ -9,7 +9,8 @@
 
 namespace vitrine::app {
 
-/// \throws RefusedError  the run offers less than the analysis needs: says what
+/// \throws RefusedError  the run offers less than the analysis needs: says what, and which analyses
+/// fit it
 /// \throws ConfigError  the analysis is asked for what the task of the run does not know
 void requireAnalysable(const Registry& registry, const Analysis& analysis, const Config& config,
                        const TrainedModel& trained);

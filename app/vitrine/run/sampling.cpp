@@ -55,8 +55,8 @@ const Sampler& samplerFor(const Registry& registry, TaskSession& session,
   if (!asked.empty()) {
     const Sampler& sampler = registry.sampler(asked);
     if (const auto needs = sampler.card().needs; !offersEvery(offered, needs)) {
-      throw RefusedError("sampler '" + asked + "' needs a model that offers " + inOneLine(needs) +
-                         "; this one offers " + inOneLine(offered));
+      throw RefusedError("sampler '" + asked + "' needs a model with " + capabilitiesText(needs) +
+                         "; this one has " + capabilitiesText(offered));
     }
     return sampler;
   }
@@ -70,7 +70,7 @@ const Sampler& samplerFor(const Registry& registry, TaskSession& session,
   if (preferred.size() == 1) return registry.sampler(preferred.front());
   if (fitting.empty())
     throw RefusedError("no sampler can make images or texts with this model, which offers " +
-                       inOneLine(offered));
+                       capabilitiesText(offered));
   if (fitting.size() > 1)
     throw ConfigError("several samplers fit this model; choose one of " + inOneLine(fitting));
   return registry.sampler(fitting.front());

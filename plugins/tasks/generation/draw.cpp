@@ -206,7 +206,7 @@ DrawSettings drawSettings(const GenerationSession& session, Method method, const
   s.asked = askedPatch(config.integers("attention"));
   if (s.asked && session.attention() == nullptr) {
     throw ConfigError(
-        "attention of a patch needs a model that offers attention_source, and this one does not; "
+        "attention of a patch needs a model with attention probabilities, and this one has none; "
         "leave attention away");
   }
   switch (method) {

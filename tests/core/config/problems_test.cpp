@@ -222,11 +222,10 @@ TEST(Problems, OfCapabilitiesNameBothItems) {
   const Plan plan = planMore("[observe]\nattention_rank = true\n", {"model.architecture=plain"});
   EXPECT_EQ(sole(plan).key, "observe.attention_rank");
   EXPECT_EQ(sole(plan).message,
-            "analysis 'attention_rank' needs a model with 'attention_source'; architecture 'plain' "
-            "offers "
-            "image_classifier");
+            "analysis 'attention_rank' needs a model with attention probabilities; architecture "
+            "'plain' offers scores of classes");
   EXPECT_EQ(sole(planMore("", {"data.dataset=pictures"})).message,
-            "task 'classification' needs samples with 'label'; dataset 'pictures' offers image");
+            "task 'classification' needs samples with label; dataset 'pictures' offers image");
 }
 
 TEST(Problems, RefuseTheAttentionOfAnImageForAModelThatReadsNone) {

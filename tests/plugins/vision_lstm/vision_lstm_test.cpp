@@ -269,7 +269,7 @@ TEST(VisionLstmRefuses, WeightsOfAnotherSizeWithBothSizes) {
 TEST(VisionLstmRefuses, AttentionRolloutForLackOfRowsThatSumToOne) {
   const auto model = buildWith();
   EXPECT_THAT([&] { (void)requireCapability(*model, "attention_source", "attention_rollout"); },
-              test::Fails<ConfigError>("attention_source", "memory_source"));
+              test::Fails<ConfigError>("attention_source", "signed_memory_weights"));
 }
 
 TEST(VisionLstmTraining, LearnsAHandfulOfImagesByHeart) {

@@ -25,7 +25,8 @@ inline Catalog attentionCatalog() {
   return {{cardWith(ItemKind::Architecture, "patches", {"image_classifier", "attention_source"}),
            cardWith(ItemKind::Architecture, "tokens",
                     {"image_classifier", "token_encoder", "attention_source"}),
-           cardWith(ItemKind::Architecture, "memory", {"image_classifier", "memory_source"}),
+           cardWith(ItemKind::Architecture, "memory",
+                    {"image_classifier", "signed_memory_weights"}),
            cardWith(ItemKind::Architecture, "noise", {"guided_denoiser", "attention_source"}),
            cardWith(ItemKind::Architecture, "captions", {"text_image_model", "attention_source"}),
            cardWith(ItemKind::Architecture, "blind", {"image_classifier"}),
@@ -39,7 +40,7 @@ inline Catalog attentionCatalog() {
                       {textField("query", "class", "which queries are kept"),
                        textField("attention", "softmax", "which matrix")}),
            cardWith(ItemKind::Analysis, "memory_weights", {"attention:weights", "attention:decay"},
-                    {"memory_source"})}};
+                    {"signed_memory_weights"})}};
 }
 
 inline Json configOf(const char* architecture) {

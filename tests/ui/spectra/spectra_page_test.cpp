@@ -289,10 +289,11 @@ TEST_F(Spectra, ComputesWhatIsMissingInOneClick) {
 }
 
 Catalog spectraCatalog() {
-  return {{cardWith(ItemKind::Architecture, "memory", {"image_classifier", "memory_source"}),
+  return {{cardWith(ItemKind::Architecture, "memory",
+                    {"image_classifier", "signed_memory_weights"}),
            cardWith(ItemKind::Architecture, "blind", {"image_classifier"}),
            cardWith(ItemKind::Analysis, "attention_rank", {"spectrum"}, {"attention_source"}),
-           cardWith(ItemKind::Analysis, "memory_rank", {"spectrum"}, {"memory_source"})}};
+           cardWith(ItemKind::Analysis, "memory_rank", {"spectrum"}, {"signed_memory_weights"})}};
 }
 
 TEST_F(Spectra, AModelIsMeasuredByTheAnalysisThatFitsIt) {
