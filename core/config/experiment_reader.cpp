@@ -59,10 +59,17 @@ class ExperimentReader {
   }
 
   void unknownSection(const Node* where, const std::string& name) {
+    const std::string table = split(name, '.')[0];
+    if (contains({"sweep", "variant", "exclude", "stage"}, table)) {
+      problems_.add(where, kAtKey, Code::Misplaced, shorten(name, 80),
+                    "cannot be given here; write it in the experiment file as " +
+                        (table == "sweep" ? "[sweep]" : "[[" + table + "]]"));
+      return;
+    }
     std::vector<std::string> legal = {"title"};
     legal.insert(legal.end(), sectionNames().begin(), sectionNames().end());
     legal.insert(legal.end(), {"sweep", "select", "variant", "exclude", "stage"});
-    std::string close = nearest(split(name, '.')[0], legal);
+    std::string close = nearest(table, legal);
     if (close.empty()) {
       for (const std::string& key : trainSchema().keys()) {
         if (key == name || key.ends_with("." + name)) close = "train." + key;

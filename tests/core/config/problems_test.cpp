@@ -44,6 +44,17 @@ TEST(Problems, AKeyAtTheWrongLevelIsShownItsPlace) {
             "train.epochs");
 }
 
+TEST(Problems, ATableOfTheFileIsNoKeyOfTheCommandLine) {
+  for (const std::string table : {"variant", "stage", "exclude", "sweep"}) {
+    const Problem problem = sole(planMore("", {table + "=x"}));
+    EXPECT_EQ(problem.key, table);
+    EXPECT_EQ(problem.nearest, "");
+    EXPECT_EQ(problem.message, "cannot be given here; write it in the experiment file as " +
+                                   (table == "sweep" ? "[sweep]" : "[[" + table + "]]"));
+  }
+  EXPECT_EQ(sole(planMore("", {"varant=x"})).nearest, "variant");
+}
+
 TEST(Problems, AKeyLikeNoOtherGetsTheListOfLegalOnes) {
   const Problem& problem = sole(planMore("[data.augment]\nzzz = 3\n"));
   EXPECT_EQ(problem.nearest, "");
