@@ -227,13 +227,29 @@ std::string shorten(std::string_view text, std::size_t bytes) {
   return std::string(text.substr(0, end)) + std::string(dots);
 }
 
-bool isUtf8(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const std::size_t length = utf8Length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
+namespace {
+
+/// Bytes before the first that is not UTF-8.
+std::size_t utf8Bytes(std::string_view text) noexcept {
+  std::size_t bytes = 0;
+  while (bytes < text.size()) {
+    const std::size_t length = utf8Length(text.substr(bytes));
+    if (length == 0) break;
+    bytes += length;
   }
-  return true;
+  return bytes;
+}
+
+}  // namespace
+
+bool isUtf8(std::string_view text) noexcept { return utf8Bytes(text) == text.size(); }
+
+std::string whyNotUtf8(std::string_view text) {
+  const std::size_t at = utf8Bytes(text);
+  if (at == text.size()) return "";
+  std::array<char, 8> hex{};
+  std::snprintf(hex.data(), hex.size(), "0x%02X", static_cast<unsigned char>(text[at]));
+  return "byte " + std::to_string(at) + " is " + hex.data() + "; convert the text to UTF-8";
 }
 
 std::string cleanUtf8(std::string_view text) {

@@ -58,6 +58,9 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string shorten(std::string_view text,
                                                             std::size_t bytes);
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isUtf8(std::string_view text) noexcept;
+/// What is wrong with `text` and what helps: "byte 12 is 0xE9; convert the text to UTF-8"; "" where
+/// it is UTF-8.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string whyNotUtf8(std::string_view text);
 /// `text` with every byte that is not UTF-8 replaced by U+FFFD: what JSON can carry.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string cleanUtf8(std::string_view text);
 /// A random UUID (version 4) from the system's random source.

@@ -101,7 +101,8 @@ std::string whyNotBelow(std::string_view path) {
 
 std::string readCorpus(const std::filesystem::path& file, const SampleListLimits& limits) {
   std::string text = readTextFile(file, limits.bytes);
-  if (!isUtf8(text)) throw FileError(file.string() + " is not UTF-8 text");
+  if (const std::string why = whyNotUtf8(text); !why.empty())
+    throw FileError(file.string() + " is not UTF-8: " + why);
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // not part of the first entry
   return text;
 }

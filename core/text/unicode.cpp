@@ -1,7 +1,6 @@
 #include "core/text/unicode.h"
 
 #include <array>
-#include <cstdio>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -38,12 +37,7 @@ std::vector<CodePoint> codePoints(std::string_view text, const std::string& wher
   points.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = pointAt(text, at);
-    if (point.size == 0) {
-      std::array<char, 8> hex{};
-      std::snprintf(hex.data(), hex.size(), "0x%02X", static_cast<unsigned char>(text[at]));
-      throw ConfigError(where + " is not UTF-8: byte " + std::to_string(at) + " is " + hex.data() +
-                        "; convert the text to UTF-8");
-    }
+    if (point.size == 0) throw ConfigError(where + " is not UTF-8: " + whyNotUtf8(text));
     points.push_back(point);
     at += point.size;
   }

@@ -169,6 +169,8 @@ TEST(Utf8, TellsTextFromOtherBytes) {
   EXPECT_FALSE(isUtf8("\xED\xA0\x80"));      // surrogate
   EXPECT_FALSE(isUtf8("\xF4\x90\x80\x80"));  // beyond U+10FFFF
   EXPECT_FALSE(isUtf8("\xE4\xB8"));          // cut off
+  EXPECT_EQ(whyNotUtf8("\u00e4"), "");
+  EXPECT_EQ(whyNotUtf8("\u00e4b\xe9"), "byte 3 is 0xE9; convert the text to UTF-8");
 }
 
 TEST(Utf8, IsCleanedByteForByte) {
