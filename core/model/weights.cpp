@@ -356,7 +356,8 @@ LoadReport loadWeights(Model& model, const std::filesystem::path& file,
     // One value at a time is held next to the model. `loaded` is in the order of `tensors`.
     for (const auto& [own, tensor] : tensors) {
       if (name == report.loaded.end() || *name != own) continue;
-      tensor.copy_(source.tensor(*name++));
+      if (!tensor.is_meta()) tensor.copy_(source.tensor(*name));
+      ++name;
     }
   } catch (const ConfigError& error) {
     throw refusal(error.what());

@@ -42,7 +42,8 @@ struct WeightReference {
     const std::vector<WeightReference>& references);
 
 /// Copies a safetensors file into the model, as Model::transform() says. The list of a file in
-/// shards (`*.index.json`) or a folder will do as well (core/files/safetensors_set.h).
+/// shards (`*.index.json`) or a folder will do as well (core/files/safetensors_set.h). For a model
+/// on the meta device names and shapes are checked, and no value is read.
 /// \throws FileError    the file breaks the format
 /// \throws ConfigError  names that do not fit, shapes that do not fit; says which architecture the
 /// file looks made for

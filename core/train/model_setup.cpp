@@ -1,10 +1,12 @@
 #include "core/train/model_setup.h"
 
 #include <ATen/core/grad_mode.h>
+#include <c10/core/Device.h>
 #include <torch/nn/module.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/model/build_device.h"
 #include "core/plugin/pipeline.h"
 #include "core/train/modules.h"
 #include "core/train/reopen.h"
@@ -69,7 +71,20 @@ AuxiliaryNetwork openAuxiliary(const Registry& registry, const AuxChoice& choice
   return network;
 }
 
+fs::path weightFileOf(const InitChoice& init) {
+  if (!fs::is_directory(init.weights)) return init.weights;
+  return init.weights / (init.use == "ema" ? "ema.safetensors" : "model.safetensors");
+}
+
 }  // namespace
+
+void requireInitFits(const Registry& registry, const Json& config, const InitChoice& init) {
+  const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
+  const Config model = Config(config).table("model");
+  const std::shared_ptr<Model> built =
+      registry.architecture(model.text("architecture")).build(model, 0);
+  (void)loadWeights(*built, weightFileOf(init), withFamilies(registry, init.options));
+}
 
 TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint64_t seed,
                         const InitChoice& init, LoadReport* report, Extent extent) {
@@ -114,8 +129,7 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   setup.reopen = reopenOf(registry, config, init.auxiliaries);
 
   if (!init.weights.empty()) {
-    fs::path file = init.weights;
-    if (fs::is_directory(file)) file /= init.use == "ema" ? "ema.safetensors" : "model.safetensors";
+    const fs::path file = weightFileOf(init);
     LoadReport loaded =
         loadWeights(setup.session->model(), file, withFamilies(registry, init.options));
     loadNetworks(*setup.session, file, init.options, loaded);

@@ -45,6 +45,11 @@ enum class Extent {
   DryStep,  ///< one batch of each split: enough to see that it works and fits into memory
 };
 
+/// Whether the weights that `init` names fit the model of that resolved configuration; no value is
+/// read. \throws ConfigError, FileError  as loadWeights() refuses them
+VITRINE_ENGINE_EXPORT void requireInitFits(const Registry& registry, const Json& config,
+                                           const InitChoice& init);
+
 /// Builds model and task, opens the data, loads what the run starts from.
 /// \param config  resolved: model.architecture, task.name, data.dataset and the tables next to them
 /// \param report  what a load did; may be nullptr

@@ -107,6 +107,16 @@ TEST(Init, TakesTheAveragedWeightsOfAFolderAndRefusesThemOfOneFile) {
   EXPECT_THAT(one.err, Names("model.safetensors", "init.use", "folder"));
 }
 
+TEST(Init, FromWeightsOfAnotherSizeStoresNoRun) {
+  const Copy copy;
+  const std::string uuid = store::RunStore(copy.database(), store::OpenMode::ReadOnly).run(1).uuid;
+  const Ended refused = copy.run({"train", sharedSingle(), "train.steps=2", "model.width=24",
+                                  "init={ run = \"" + uuid + "\" }"});
+  EXPECT_EQ(refused.code, 2) << refused.err;
+  EXPECT_THAT(refused.err, Names("model.safetensors", "16", "24", "skip"));
+  EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 4u);
+}
+
 TEST(Aux, OfOneFileHasNoAveragedWeights) {
   const Copy copy;
   const Scratch scratch;

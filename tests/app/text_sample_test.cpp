@@ -113,9 +113,11 @@ TEST(TextSample, RefusesTextsTokenizersAndRowsThatDoNotFitTheModel) {
   EXPECT_THAT(refused({"model.max_positions=16"}), Names(32, 16, "model.max_positions"));
   std::filesystem::create_directories(written.path("bytes"));
   writeText(written.path("bytes/train.txt"), "caf\xe9\n");
+  const std::size_t before = written.run({"runs", "--json"}).json().size();
   const Ended bytes = written.train({"data.folder=" + written.path("bytes")});
   EXPECT_NE(bytes.code, 0);
   EXPECT_THAT(bytes.err, Names("train.txt", "UTF-8", "byte 3", "0xE9", "convert"));
+  EXPECT_EQ(written.run({"runs", "--json"}).json().size(), before) << "a run is stored";
 }
 
 }  // namespace

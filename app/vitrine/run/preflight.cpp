@@ -1,7 +1,9 @@
 #include "app/vitrine/run/preflight.h"
 
 #include <map>
+#include <set>
 
+#include "app/vitrine/run/run_start.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/jobs/devices.h"
@@ -79,6 +81,24 @@ void tryOneStep(const Engine& engine, const PlannedRun& run, const Needs& needs)
 }
 
 }  // namespace
+
+void requireData(const JudgedPlan& judged) {
+  for (const auto& cost : judged.costs) {
+    if (cost != nullptr && !cost->dataProblem.empty()) throw FileError(cost->dataProblem);
+  }
+}
+
+void requireWeights(store::RunStore& store, const Engine& engine, const JudgedPlan& judged) {
+  std::set<std::string> known;
+  for (const PlannedRun& run : judged.plan.runs) {
+    if (!run.init || run.init->plannedRun >= 0) continue;
+    if (!known.insert(run.config.at("model").dump() + initToJson(*run.init).dump()).second) continue;
+    const train::InitChoice init =
+        initChoiceOf(store, *run.init, "run '" + run.name + "' starts from");
+    if (init.weights.empty()) continue;
+    train::requireInitFits(engine.registry, run.config, init);
+  }
+}
 
 std::vector<Needs> preflight(const Engine& engine, const JudgedPlan& judged,
                              const std::filesystem::path& database, DryStep dryStep) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/vitrine/run/judged_plan.h"
+#include "core/store/run_store.h"
 
 namespace vitrine::app {
 
@@ -12,6 +13,13 @@ struct Needs {
   std::int64_t memoryBytes = 0;  ///< of a process that trains the run, at its peak; an estimate
   std::int64_t diskBytes = 0;    ///< of the checkpoints it keeps; an estimate
 };
+
+/// What training would meet before its first step, for all runs that start now.
+/// \throws FileError  the data cannot be read
+void requireData(const JudgedPlan& judged);
+/// \throws ConfigError, FileError, NotFoundError, RefusedError  the weights that a run starts from are
+/// not there, or do not fit its model; those of another run of the plan are not there yet
+void requireWeights(store::RunStore& store, const Engine& engine, const JudgedPlan& judged);
 
 enum class DryStep { Do, Skip };
 

@@ -186,15 +186,10 @@ std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::
 
 }  // namespace
 
-train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run, bool isResumed) {
+train::InitChoice initChoiceOf(store::RunStore& store, const InitSource& init,
+                               const std::string& why) {
   train::InitChoice choice;
-  choice.auxiliaries = auxChoicesOf(store, run);
-  if (isResumed) requireSameAuxiliaries(store, run, choice.auxiliaries);
-  const Json json = store.init(run.id);
-  if (json.is_null()) return choice;
-  const InitSource init = initFromJson(json);
   choice.freeze = init.freeze;
-  if (isResumed) return choice;  // the checkpoint has every weight; the source may be gone by now
   choice.options.skip = init.skip;
   choice.options.rename = init.rename;
   choice.options.resizePositions = init.resizePositions;
@@ -202,14 +197,29 @@ train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
   choice.weights = init.weights;
   choice.use = init.use;
   if (init.run.empty()) {
-    requireFolderForAverage(nameOf(run) + " starts from", "init.use", choice.weights, init.use);
+    requireFolderForAverage(why, "init.use", choice.weights, init.use);
     return choice;
   }
   store::RunRow source;
-  const CheckpointChoice from = checkpointOfOther(store, nameOf(run) + " starts from", init.run,
-                                                  init.checkpoint, init.use, source);
+  const CheckpointChoice from =
+      checkpointOfOther(store, why, init.run, init.checkpoint, init.use, source);
   choice.weights = from.weights;
   choice.hold = from.hold;
+  return choice;
+}
+
+train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run, bool isResumed) {
+  std::vector<train::AuxChoice> auxiliaries = auxChoicesOf(store, run);
+  if (isResumed) requireSameAuxiliaries(store, run, auxiliaries);
+  const Json json = store.init(run.id);
+  train::InitChoice choice;
+  if (json.is_object()) {
+    const InitSource init = initFromJson(json);
+    // A checkpoint has every weight; the source may be gone by now.
+    if (!isResumed) choice = initChoiceOf(store, init, nameOf(run) + " starts from");
+    choice.freeze = init.freeze;
+  }
+  choice.auxiliaries = std::move(auxiliaries);
   return choice;
 }
 

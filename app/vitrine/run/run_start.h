@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/config/experiment.h"
 #include "core/store/run_store.h"
 #include "core/train/model_setup.h"
 
@@ -16,6 +17,11 @@ namespace vitrine::app {
 ///         the run began \throws NotFoundError, FileError, ConfigError a run or file is missing
 [[nodiscard]] train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
                                              bool isResumed);
+
+/// The same of the [init] of a run that is not stored yet, without its auxiliary networks.
+/// \param init  names a run of the database or weights \param why  "run 'wide' starts from"
+[[nodiscard]] train::InitChoice initChoiceOf(store::RunStore& store, const InitSource& init,
+                                             const std::string& why);
 
 /// {NAME: {run, step, file, use, sha256}}: what the environment of a segment says of them.
 [[nodiscard]] Json auxJson(const std::vector<train::AuxChoice>& auxiliaries);

@@ -2,6 +2,7 @@
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/run/judged_plan.h"
 #include "app/vitrine/run/planned_runs.h"
+#include "app/vitrine/run/preflight.h"
 #include "app/vitrine/run/train_runs.h"
 
 namespace vitrine::app {
@@ -16,9 +17,11 @@ int trainVerb(const Arguments& arguments) {
   line.parse(arguments);
 
   Engine engine;
-  // No run is stored of an experiment that `check` refuses.
+  // No run is stored of an experiment that `check` refuses, or that could not begin.
   const JudgedPlan judged = judgeFile(engine, asked.file, asked.overrides);
+  requireData(judged);
   store::RunStore store = openStore(line, Missing::Create);
+  requireWeights(store, engine, judged);
   const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, judged.plan));
   printTrained(trained, line.wantsJson());
   return exitCodeOf(trained);
