@@ -123,6 +123,21 @@ TEST(Sample, ShowsWhereAPatchReadsAtEachOfTheSteps) {
   EXPECT_EQ(drawn.run({"sample", std::to_string(drawn.id), "--verify", id}).code, 0);
 }
 
+TEST(Sample, TakesTheAveragedWeightsOfARunThatHasThem) {
+  const auto made = [](const Drawn& drawn, const std::vector<std::string>& words) {
+    const Ended ended = drawn.sample(words);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const Json json = ended.json();
+    return std::pair(json.at("weights"), json.at("made").at(0).at("sha256"));
+  };
+  const Drawn averaged("", {"train.ema.decay=0.5"});
+  EXPECT_EQ(made(averaged, {}).first, "ema");
+  EXPECT_EQ(made(averaged, {}), made(averaged, {"--use", "ema"}));
+  EXPECT_EQ(made(averaged, {"--use", "model"}).first, "model");
+  EXPECT_NE(made(averaged, {"--use", "model"}).second, made(averaged, {}).second);
+  EXPECT_EQ(made(Drawn(), {}).first, "model");
+}
+
 TEST(Sample, RefusesToVerifyAnImageWithoutARecipe) {
   const Drawn drawn;
   std::int64_t id = 0;

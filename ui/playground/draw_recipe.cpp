@@ -39,7 +39,7 @@ QString sampleCommand(const SampleSettings& settings, const Schema& schema,
   };
   if (!database.empty()) option("--db", database.string());
   if (settings.model.checkpoint != "latest") option("--checkpoint", settings.model.checkpoint);
-  if (settings.model.use != "model") option("--use", settings.model.use);
+  option("--use", settings.model.use);
   if (settings.model.device != "cpu") option("--device", settings.model.device);
   if (!settings.sampler.empty()) option("--with", settings.sampler);
   for (const auto& [key, value] : settings.values.items()) {

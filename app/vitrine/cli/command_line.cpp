@@ -105,7 +105,7 @@ void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& 
       ->capture_default_str()
       ->type_name("WHICH");
   line.app()
-      .add_option("--use", choice.use, "model, or ema for the averaged weights")
+      .add_option("--use", choice.use, "model, ema for the averaged weights, or auto: averaged where the run has them")
       ->capture_default_str()
       ->type_name("WEIGHTS");
 }

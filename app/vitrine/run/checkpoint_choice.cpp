@@ -41,8 +41,8 @@ fs::path runFolder(const store::RunStore& store, const store::RunRow& run) {
 
 CheckpointChoice chooseCheckpoint(const store::RunStore& store, const store::RunRow& run,
                                   const std::string& which, const std::string& use) {
-  if (use != "model" && use != "ema")
-    throw ConfigError("weights '" + use + "' are neither model nor ema");
+  if (use != "model" && use != "ema" && use != "auto")
+    throw ConfigError("weights '" + use + "' are none of model, ema and auto");
   const fs::path parent = runFolder(store, run);
   CheckpointChoice choice;
   if (which == "latest") {
@@ -76,7 +76,10 @@ CheckpointChoice chooseCheckpoint(const store::RunStore& store, const store::Run
     if (const std::string damage = damageOf(run, {choice.step, choice.folder}); !damage.empty())
       throw FileError(damage + "; choose another checkpoint");
   }
-  choice.weights = choice.folder / (use == "ema" ? "ema.safetensors" : "model.safetensors");
+  const bool isAveraged =
+      use == "ema" || (use == "auto" && fs::exists(choice.folder / "ema.safetensors"));
+  choice.use = isAveraged ? "ema" : "model";
+  choice.weights = choice.folder / (choice.use + ".safetensors");
   if (!fs::exists(choice.weights)) {
     throw NotFoundError(nameOf(run) + " has no averaged weights at step " +
                         std::to_string(choice.step) + "; take the model's own");

@@ -13,6 +13,7 @@ namespace vitrine::app {
 struct CheckpointChoice {
   std::int64_t step = 0;
   std::filesystem::path folder;
+  std::string use;                             ///< "model" or "ema", also where "auto" was asked for
   std::filesystem::path weights;               ///< model.safetensors or ema.safetensors within it
   std::shared_ptr<const CheckpointHold> hold;  ///< while it lives the run's trainer leaves it there
 };
@@ -23,9 +24,9 @@ struct CheckpointChoice {
 
 /// \param which  latest | best | a step; "latest" falls back to an older one when the newest is
 ///         damaged, and says so
-/// \param use    model | ema
+/// \param use    model | ema | auto: averaged weights where the checkpoint has them
 /// \throws NotFoundError  there is none
-/// \throws ConfigError  `which` or `use` is neither
+/// \throws ConfigError  `which` or `use` is none of these
 [[nodiscard]] CheckpointChoice chooseCheckpoint(const store::RunStore& store,
                                                 const store::RunRow& run, const std::string& which,
                                                 const std::string& use);

@@ -85,8 +85,7 @@ Schema settingsOf(const ItemCard& sampler) {
 }
 
 SampleRequest sampleRequestFor(const TrainedModel& trained, const store::RunRow& run,
-                               const std::string& use, const std::string& weightsSha256,
-                               Json settings) {
+                               const std::string& weightsSha256, Json settings) {
   const train::Look& look = trained.run.look;
   SampleRequest request{*trained.run.session,
                         Config(std::move(settings)),
@@ -94,7 +93,7 @@ SampleRequest sampleRequestFor(const TrainedModel& trained, const store::RunRow&
                         trained.checkpoint.step,
                         {{"run", run.uuid},
                          {"step", trained.checkpoint.step},
-                         {"weights", use},
+                         {"weights", trained.checkpoint.use},
                          {"weights_sha256", weightsSha256},
                          {"precision", toString(look.precision)}}};
   for (const Network& network : trained.run.session->networks()) {

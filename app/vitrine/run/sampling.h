@@ -27,7 +27,6 @@ namespace vitrine::app {
 /// \param settings       resolved
 /// \param weightsSha256  of the checkpoint's file
 [[nodiscard]] SampleRequest sampleRequestFor(const TrainedModel& trained, const store::RunRow& run,
-                                             const std::string& use,
                                              const std::string& weightsSha256, Json settings);
 
 }  // namespace vitrine::app

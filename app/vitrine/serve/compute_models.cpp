@@ -146,6 +146,7 @@ std::shared_ptr<WarmModel> WarmModels::openRun(const Json& request, const Openin
   warm->run = run;
   warm->opening = asked;
   warm->opening.which = std::to_string(choice.step);
+  warm->opening.use = choice.use;
   warm->sha256 = sha256;
   warm->threads = config.maybeInteger("train.threads");
   warm->trained = openTrainedModel(store, engine_, run, warm->opening);

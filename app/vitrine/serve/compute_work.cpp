@@ -348,7 +348,7 @@ void ComputeSession::sample(const Json& request, Reply& reply) {
   const std::string name = requestedSampler(engine_.registry, session, "", settings);
   const Sampler& sampler = samplerFor(engine_.registry, session, name);
   const ItemCard card = sampler.card();
-  const SampleRequest wanted = sampleRequestFor(trained, warm->run, warm->opening.use, warm->sha256,
+  const SampleRequest wanted = sampleRequestFor(trained, warm->run, warm->sha256,
                                                 settingsFrom(asked, settingsOf(card), card.id));
   const bool wantsPreviews = flagOf(request, "previews");
   const bool isStored = flagOf(request, "store");

@@ -49,8 +49,8 @@ int analyseVerb(const Arguments& arguments) {
       toString(isProbe ? train::Precision::Float32 : trained.run.look.precision);
   log::info(store::nameOf(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", split " + toString(split) +
-            ", precision " + precision);
-  const FindingsOrigin origin{item, split, asked.use, ofRun};
+            ", weights " + trained.checkpoint.use + ", precision " + precision);
+  const FindingsOrigin origin{item, split, trained.checkpoint.use, ofRun};
   Analysis::Findings findings = findingsOf(analysis, config, trained, split);
   describeFindings(findings, origin, trained);
   storeScores(store, run.id, origin, findings.scores, trained);

@@ -70,7 +70,7 @@ int evaluateVerb(const Arguments& arguments) {
   const train::Look& look = trained.run.look;
   log::info(store::nameOf(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", split " + toString(split) + ", weights " +
-            asked.use + ", precision " + toString(look.precision));
+            trained.checkpoint.use + ", precision " + toString(look.precision));
   TaskSession& session = *trained.run.session;
   CollectedResults found;
   const Evaluation evaluation = evaluationNamed(session, split, what);
@@ -83,7 +83,7 @@ int evaluateVerb(const Arguments& arguments) {
     print(Json{{"run", run.id},
                {"step", trained.checkpoint.step},
                {"split", toString(split)},
-               {"weights", asked.use},
+               {"weights", trained.checkpoint.use},
                {"precision", toString(look.precision)},
                {"device", look.device.str()},
                {"overrides", overrides},

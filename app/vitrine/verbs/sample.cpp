@@ -169,7 +169,7 @@ int verifyImage(const CommandLine& line, store::RunStore& store, const store::Ru
   if (recipe.threads) train::useThreads(recipe.threads);
   const Sampler& item = engine.registry.sampler(recipe.sampler);
   const SampleRequest request = sampleRequestFor(
-      trained, run, recipe.weights, sha256OfFile(trained.checkpoint.weights),
+      trained, run, sha256OfFile(trained.checkpoint.weights),
       resolveOrThrow(settingsOf(item.card()), item.card().id, std::move(recipe.settings)));
   requireSame(stored.recipe, request.origin, "weights_sha256", "the checkpoint's hash");
   requireSame(stored.recipe, request.origin, "networks", "the auxiliary networks' hash");
@@ -202,6 +202,7 @@ int sampleVerb(const Arguments& arguments) {
                    {"vitrine sample 3 class=3 seed=1 sampler=heun steps=50 guidance=2 count=16",
                     "vitrine sample 3 --verify 17"});
   ModelChoice asked;
+  asked.use = "auto";
   std::string sampler, output;
   std::vector<std::string> overrides;
   addTrainedRun(line, asked);
@@ -255,7 +256,7 @@ int sampleVerb(const Arguments& arguments) {
   layFilm(values, film, card);
   const train::Look& look = trained.run.look;
   const SampleRequest request =
-      sampleRequestFor(trained, run, asked.use, sha256OfFile(trained.checkpoint.weights),
+      sampleRequestFor(trained, run, sha256OfFile(trained.checkpoint.weights),
                        resolveOrThrow(settingsOf(card), card.id, std::move(values), settings));
   if (wantsGrid && item.makesTexts(request.config)) {
     throw ConfigError(
@@ -263,7 +264,8 @@ int sampleVerb(const Arguments& arguments) {
   }
   if (output.empty()) output = "run-" + std::to_string(run.id) + "-samples";
   log::info(store::nameOf(run.id) + " at step " +
-            std::to_string(trained.checkpoint.step) + ", sampler " + card.id);
+            std::to_string(trained.checkpoint.step) + ", sampler " + card.id + ", weights " +
+            trained.checkpoint.use);
   Delivery delivery(store, run, output, trained.checkpoint.step, {wantsGrid, film.isAsked()});
   {
     (void)beginLook(session, look);
@@ -277,6 +279,7 @@ int sampleVerb(const Arguments& arguments) {
   if (line.wantsJson()) {
     print(Json{{"run", run.id},
                {"step", trained.checkpoint.step},
+               {"weights", trained.checkpoint.use},
                {"sampler", card.id},
                {"made", delivery.made},
                {"scores", scores}});

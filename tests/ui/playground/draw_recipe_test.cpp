@@ -146,7 +146,10 @@ TEST(SampleCommand, QuotesATextThatWouldBeReadAsANumber) {
   SampleSettings settings;
   settings.model.run = 1;
   settings.values = {{"prompt", "7"}};
-  EXPECT_TRUE(sampleCommand(settings, {}, {}).endsWith(QStringLiteral("'prompt=\"7\"'")));
+  const QString command = sampleCommand(settings, {}, {});
+  EXPECT_TRUE(command.endsWith(QStringLiteral("'prompt=\"7\"'")));
+  // The command would take averaged weights by itself.
+  EXPECT_TRUE(command.contains(QStringLiteral("--use model")));
 }
 
 HashedImage imageOf(const std::string& hash, int grey) {
