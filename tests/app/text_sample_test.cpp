@@ -4,6 +4,9 @@
 
 #include <filesystem>
 
+#include "core/base/sha256.h"
+#include "core/files/png.h"
+#include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/refusal.h"
 
@@ -100,6 +103,87 @@ TEST(TextSample, RefusesPromptsThatDoNotFitInOneSentence) {
               Names("prompt", 61, "context", 40));
   EXPECT_THAT(refused({"prompt=ab", "max_tokens=64"}), Names("max_tokens = 64", 40, 37));
   EXPECT_THAT(refused({"prompt=a\xff", "max_tokens=1"}), Names("UTF-8"));
+}
+
+/// A copy of the shared database with a run that describes and draws images of 8 x 8 pixels.
+class Described : public Copy {
+ public:
+  Described() : Described(trained()) {}
+  [[nodiscard]] Ended sample(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"sample", "5", "max_tokens=4", "steps=2", "--json"});
+    return run(words);
+  }
+  /// \returns  the path of a PNG file of that size
+  [[nodiscard]] std::string picture(int height, int width, int channels) const {
+    std::vector<std::uint8_t> pixels(static_cast<std::size_t>(height * width * channels));
+    for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(7 * i);
+    const std::vector<std::byte> png = encodePng(pixels, height, width, channels);
+    const std::string file =
+        path(std::to_string(height) + "x" + std::to_string(width) + std::to_string(channels));
+    writeText(file, std::string(reinterpret_cast<const char*>(png.data()), png.size()));
+    return file;
+  }
+
+ private:
+  struct Training {};
+  explicit Described(Training) {
+    const std::string rows =
+        R"([{ name = "normalize", by = "half" }, { name = "label_text", names = ["a", "b", "c", "d"] },
+            { name = "tokenize", begin = false, end = false }])";
+    writeText(path("describe.toml"), R"(title = "Described"
+[model]
+architecture = "llamafusion"
+dim = 16
+depth = 1
+heads = 2
+kv_heads = 1
+ffn_hidden = 16
+vocab = 264
+max_positions = 64
+image_io = "linear"
+image_patch = 4
+latent_channels = 1
+latent_size = 8
+[task]
+name = "text_image"
+captions = 4
+[train]
+steps = 2
+batch_size = 4
+threads = 1
+[data]
+dataset = "idx"
+folder = ")" + (sharedFolder() / "images").string() + R"("
+test_samples = 8
+pipeline.train = )" + rows + "\npipeline.evaluate = " + rows + "\n");
+    const Ended ended = run({"train", path("describe.toml"), "--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+  }
+  /// Once for all tests.
+  static const Described& trained() {
+    static const Described once{Training()};
+    return once;
+  }
+};
+
+TEST(ImageSample, DescribesAPngFileOfAnySizeAndSaysHowItIsRead) {
+  const Described described;
+  const std::string same = described.picture(8, 8, 1), large = described.picture(12, 20, 3);
+  const Ended plain = described.sample({"image=" + same});
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  EXPECT_EQ(plain.err.find("is read as"), std::string::npos) << plain.err;
+  const Ended resized = described.sample({"image=" + large});
+  ASSERT_EQ(resized.code, 0) << resized.err;
+  EXPECT_THAT(resized.err, Names(large, "12 x 20", "colour", "8 x 8", "grey"));
+  store::RunStore store(described.database(), store::OpenMode::ReadOnly);
+  EXPECT_EQ(store.generatedTexts(5).back().recipe.at("image_sha256"), sha256OfFile(large));
+}
+
+TEST(ImageSample, RefusesAnImageNextToAPrompt) {
+  const Described described;
+  const Ended both = described.sample({"image=test/0", "prompt=a"});
+  EXPECT_EQ(both.code, 2) << both.err;
+  EXPECT_THAT(both.err, Names("image", "prompt"));
 }
 
 TEST(TextSample, RefusesTextsTokenizersAndRowsThatDoNotFitTheModel) {

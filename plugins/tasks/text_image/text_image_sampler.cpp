@@ -2,11 +2,15 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/parse_number.h"
+#include "core/base/sha256.h"
 #include "core/config/item_card.h"
+#include "core/data/resample.h"
 #include "core/files/read_png.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/text_image/draw.h"
@@ -80,23 +84,50 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
   }
 }
 
+/// [channels, height, width] bytes of one or three channels, without alpha.
+at::Tensor planesOf(const PngPixels& png, std::int64_t channels) {
+  const at::Tensor pixels = at::from_blob(const_cast<std::uint8_t*>(png.pixels.data()),
+                                          {png.height, png.width, png.channels}, at::kByte)
+                                .permute({2, 0, 1});
+  const bool hasColors = png.channels > 2;
+  if (channels == 1 && hasColors) {
+    constexpr std::array<double, 3> kLuma{0.299, 0.587, 0.114};  // ITU-R BT.601
+    const at::Tensor shares = at::tensor(kLuma, at::kDouble).view({3, 1, 1});
+    return (pixels.narrow(0, 0, 3).to(at::kDouble) * shares).sum(0, true).round().to(at::kByte);
+  }
+  const at::Tensor kept = pixels.narrow(0, 0, hasColors ? 3 : 1);
+  return (hasColors ? kept : kept.expand({channels, png.height, png.width})).contiguous();
+}
+
 /// A PNG file as the model sees images: its size and channels, [1, channels, height, width] in
-/// [-1, 1]. \throws FileError, NotFoundError  see readPng(); an image of another size
+/// [-1, 1]. Of another size the largest window of the model's proportions in the middle is resized,
+/// and the log says so. \throws FileError, NotFoundError  see readPng()
 at::Tensor imageOf(const std::string& file, const TextImageModel::Sizes& sizes) {
   const PngPixels png = readPng(file);
-  const bool isOfSize = png.height == sizes.height && png.width == sizes.width;
+  const at::Tensor planes = planesOf(png, sizes.channels).contiguous();
+  at::Tensor image = at::empty({1, sizes.channels, sizes.height, sizes.width}, at::kByte);
+  const auto height = static_cast<double>(png.height), width = static_cast<double>(png.width);
+  const double scale = std::min(height / static_cast<double>(sizes.height),
+                                width / static_cast<double>(sizes.width));
+  const double top = (height - scale * static_cast<double>(sizes.height)) / 2,
+               left = (width - scale * static_cast<double>(sizes.width)) / 2;
+  Resampler(ResampleFilter::Bilinear, png.height, png.width,
+            {std::max(top, 0.0), std::max(left, 0.0), std::min(height - top, height),
+             std::min(width - left, width)},
+            sizes.height, sizes.width)
+      .apply(sizes.channels,
+             {planes.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(planes.numel())},
+             {image.data_ptr<std::uint8_t>(), static_cast<std::size_t>(image.numel())});
   const bool hasColors = png.channels > 2;
-  if (!isOfSize || (hasColors ? 3 : 1) != sizes.channels) {
-    throw FileError(file + " is a " + (hasColors ? "colour" : "grey") + " image of " +
-                    std::to_string(png.height) + " x " + std::to_string(png.width) +
-                    " pixels; the model reads " + std::to_string(sizes.height) + " x " +
-                    std::to_string(sizes.width) + " with " + std::to_string(sizes.channels) +
-                    (sizes.channels == 1 ? " channel" : " channels"));
+  if (png.height != sizes.height || png.width != sizes.width || hasColors != (sizes.channels > 1)) {
+    const auto text = [](std::int64_t rows, std::int64_t columns, bool isColored) {
+      return std::to_string(rows) + " x " + std::to_string(columns) + " pixels in " +
+             (isColored ? "colour" : "grey");
+    };
+    log::info(file + ", " + text(png.height, png.width, hasColors) + ", is read as " +
+              text(sizes.height, sizes.width, sizes.channels > 1));
   }
-  const at::Tensor bytes =
-      at::tensor(std::vector<std::int64_t>(png.pixels.begin(), png.pixels.end()), at::kLong)
-          .view({1, png.height, png.width, png.channels});
-  return bytes.narrow(3, 0, sizes.channels).permute({0, 3, 1, 2}).to(at::kFloat).div(127.5) - 1;
+  return image.to(at::kFloat).div(127.5) - 1;
 }
 
 /// "test/17" as split and id; nothing where the name is not of that form.
@@ -113,6 +144,10 @@ std::optional<std::pair<Split, std::int64_t>> sampleNamed(const std::string& nam
 
 void describe(const Studio& studio, const SampleRequest& request, Results& results) {
   const std::string name = request.config.text("image");
+  if (!request.config.text("prompt").empty()) {
+    throw ConfigError(
+        "an image is described and a prompt is drawn; give either image or prompt, not both");
+  }
   // BOS, BOI, the image and EOI come before.
   const std::int64_t before = studio.sizes.imageTokens + 3,
                      most = request.config.integer("max_tokens"),
@@ -138,6 +173,7 @@ void describe(const Studio& studio, const SampleRequest& request, Results& resul
         sample ? toString(sample->first) + "/" + std::to_string(sample->second + i) : name;
     text.text = studio.tokenizer.decode(captions.at(0));
     text.recipe = recipeOf(request, "text_image", text.seed);
+    if (!sample) text.recipe["image_sha256"] = sha256OfFile(name);
     results.text(std::move(text));
     results.progress(i + 1, count);
   }
@@ -152,7 +188,8 @@ ItemCard TextImageSampler::card() const {
   card.schema.fields = {
       textField("prompt", "", "caption of the image that is drawn").titled("Prompt"),
       textField("image", nullptr,
-                "a PNG file to describe instead, or a sample of the data, as in test/17")
+                "a PNG file of any size to describe instead, or a sample of the data, as in "
+                "test/17")
           .titled("Image")
           .orNone(),
       integerField("steps", 50, "steps of the noise; the published models take 250")
