@@ -186,6 +186,12 @@ TEST(ImageSample, RefusesAnImageNextToAPrompt) {
   EXPECT_THAT(both.err, Names("image", "prompt"));
 }
 
+TEST(ImageSample, RefusesAttentionThatItDoesNotShow) {
+  const Ended ended = Described().sample({"prompt=a", "--steps", "2", "--attention", "1,1"});
+  EXPECT_EQ(ended.code, 4) << ended.err;
+  EXPECT_THAT(ended.err, Names("text_image", "--attention"));
+}
+
 TEST(TextSample, RefusesTextsTokenizersAndRowsThatDoNotFitTheModel) {
   const Written written;
   const auto refused = [&](const std::vector<std::string>& words) {

@@ -131,6 +131,9 @@ void layFilm(Json& values, const FilmOptions& film, const ItemCard& sampler) {
   if (!values.contains("previews") || film.steps == "all")
     values["previews"] = static_cast<std::int64_t>(*previews->maximum);
   if (film.attention.empty()) return;
+  if (sampler.schema.find("attention") == nullptr)
+    throw RefusedError("sampler '" + sampler.id +
+                       "' does not show attention; leave --attention away");
   constexpr const char* kPatch = "the row and column of a patch, as 3,2";
   const std::size_t comma = film.attention.find(',');
   if (comma == std::string::npos)
