@@ -133,7 +133,8 @@ class ResolutionSweep final : public Analysis {
  public:
   ItemCard card() const override {
     ItemCard card = itemCard(ItemKind::Analysis, "resolution_sweep", "Resolution sweep",
-                             "The task's scores on images of other sizes than those of training");
+                             "The task's scores on images of other sizes; fall/SIZE is by how much the "
+                             "score is below that of the size of training");
     card.needs = {ImageClassifier::kId};
     card.schema.fields = runOnly(
         {listField("sizes", FieldType::Integer, Json::array(),

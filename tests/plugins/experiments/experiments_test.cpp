@@ -119,5 +119,22 @@ TEST(Experiments, EveryClaimNamesVariantsOfAnExperimentBesideIt) {
   EXPECT_GE(claims, 4);
 }
 
+TEST(Experiments, AClaimThatOneVariantFallsFurtherIsAboutTheFall) {
+  int falls = 0;
+  for (const fs::path& file :
+       filesNamed([](const std::string& name) { return name == "claims.toml"; })) {
+    const toml::table data = toml::parse_file(file.string());
+    for (const toml::node& node : *data["claim"].as_array()) {
+      const toml::table& claim = *node.as_table();
+      const std::string name = claim["name"].value_or(std::string());
+      const std::string metric = claim["metric"].value_or(std::string());
+      const bool isFall = metric.starts_with("analysis/resolution_sweep/fall/");
+      falls += isFall ? 1 : 0;
+      EXPECT_EQ(name.find("falls further") != std::string::npos, isFall) << name;
+    }
+  }
+  EXPECT_EQ(falls, 7);
+}
+
 }  // namespace
 }  // namespace vitrine
