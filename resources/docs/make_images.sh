@@ -84,7 +84,8 @@ writer=$("$build/bin/vitrine" runs --db "$tour" --json | python3 -c '
 import json, sys
 print(next(run["id"] for run in json.load(sys.stdin) if run["name"] == "images"))')
 draw playground_prompt "$tour" playground --run "$writer" --wait-ms 20000 --view "{\"settings\": {\"run\": $writer,
-  \"sampler\": \"text_image\", \"values\": {\"prompt\": \"a photo of a bag\", \"seed\": 0, \"count\": 8, \"previews\": 10}}, \"drawn\": true}"
+  \"weights\": \"ema\", \"sampler\": \"text_image\",
+  \"values\": {\"prompt\": \"a photo of a bag\", \"seed\": 0, \"guidance\": 4, \"count\": 8, \"previews\": 10}}, \"drawn\": true}"
 
 draw gallery "$tour" gallery --run "$painter"
 
