@@ -15,6 +15,9 @@ namespace {
 
 /// Images of a grid that are drawn: more than a page can show apart.
 constexpr std::int64_t kMostImages = 4096;
+/// Of a table of images: between two, the line of a name, and the widest image where the height is
+/// free.
+constexpr double kCellGap = 3, kLine = 18, kMostCell = 112;
 
 QString pixelText(const QImage& image, int x, int y) {
   const QColor color = image.pixelColor(x, y);
@@ -126,6 +129,12 @@ class ImageGridFigure final : public Figure {
       images_.push_back(borrowed.copy());
     }
     labels_ = metaTexts(meta, {"labels", "names", "sample_ids"});
+    rows_ = metaTexts(meta, {"row_names"});
+    columns_ = metaTexts(meta, {"column_names"});
+    if (rows_.size() * columns_.size() != total_ || total_ > kMostImages) rows_.clear();
+    const QStringList absent = metaTexts(meta, {"absent"});
+    for (std::int64_t i = 0; i < total_ && isTable(); ++i)
+      isAbsent_.push_back(absent.contains(QString::number(i)));
   }
 
   QString summary() const override {
@@ -137,15 +146,30 @@ class ImageGridFigure final : public Figure {
                                  .arg(images_.front().height());
   }
   QString csv() const override {
+    if (isTable()) return tableCsv();
     QString text = QStringLiteral("image,row,column,red,green,blue\n");
     for (std::size_t i = 0; i < images_.size(); ++i)
       appendPixels(text, images_[i], QString::number(i) + QLatin1Char(','));
     return text;
   }
   int imageCount() const override { return static_cast<int>(images_.size()); }
+  double leastWidth() const override {
+    if (!isTable()) return 0;
+    double widest = 0;
+    for (const QString& name : columns_)
+      widest = std::max(widest, QFontMetricsF(axisLetters()).horizontalAdvance(name));
+    const auto columns = static_cast<double>(columns_.size());
+    return 2 * kMargin + columns * (widest + kCellGap) - kCellGap;
+  }
   double fittingHeight(double width) const override {
     if (images_.empty()) return 0;
     const double inner = width - 2 * kMargin;
+    if (isTable()) {
+      const double tile =
+          std::min(kMostCell, cellRoom(inner) / static_cast<double>(columns_.size()));
+      return 2 * kMargin + headerHeight(inner, title(), about()) + kLine +
+             static_cast<double>(rows_.size()) * (kLine + tile / aspect() + kCellGap);
+    }
     return 2 * kMargin + headerHeight(inner, title(), about()) +
            tilesHeight(static_cast<int>(images_.size()), inner, aspect(), labelHeight());
   }
@@ -153,7 +177,8 @@ class ImageGridFigure final : public Figure {
  private:
   /// How many are drawn, and of how many where these are not all.
   QString count() const {
-    const QString drawn = QString::number(images_.size());
+    const auto absent = std::count(isAbsent_.begin(), isAbsent_.end(), true);
+    const QString drawn = QString::number(std::ssize(images_) - absent);
     return std::ssize(images_) < total_ ? QObject::tr("%1 of %2").arg(drawn).arg(total_) : drawn;
   }
   QString title() const {
@@ -173,6 +198,54 @@ class ImageGridFigure final : public Figure {
     return static_cast<double>(images_.front().width()) / images_.front().height();
   }
   double labelHeight() const { return labels_.isEmpty() ? 0 : 18; }
+  /// Rows and columns have names: a line of words above each row, and one above all columns.
+  bool isTable() const { return !rows_.isEmpty(); }
+  double cellRoom(double width) const {
+    return std::max(1.0, width - kCellGap * (static_cast<double>(columns_.size()) - 1));
+  }
+  QString tableCsv() const {
+    QString text = QStringLiteral("row_name,column_name,row,column,red,green,blue\n");
+    for (int i = 0; i < std::ssize(images_); ++i) {
+      const auto columns = static_cast<int>(columns_.size());
+      if (isAbsent_[static_cast<std::size_t>(i)]) continue;
+      appendPixels(text, images_[static_cast<std::size_t>(i)],
+                   csvText(rows_[i / columns]) + QLatin1Char(',') +
+                       csvText(columns_[i % columns]) + QLatin1Char(','));
+    }
+    return text;
+  }
+  void drawTable(QPainter& painter, const QRectF& body) {
+    const auto columns = static_cast<int>(columns_.size());
+    const double tile =
+        std::max(1.0, std::min(cellRoom(body.width()) / columns,
+                               ((body.height() - kLine) / static_cast<double>(rows_.size()) -
+                                kLine - kCellGap) *
+                                   aspect()));
+    const QSizeF size(tile, tile / aspect());
+    const auto words = [&](const QRectF& rect, Qt::Alignment side, const QString& text) {
+      painter.setFont(axisLetters());
+      painter.setPen(themeColors().muted);
+      drawLineWithTip(painter, rect, static_cast<int>(side | Qt::AlignVCenter), text);
+    };
+    for (int i = 0; i < columns; ++i)
+      words({body.left() + i * (tile + kCellGap), body.top(), tile, kLine}, Qt::AlignHCenter,
+            columns_[i]);
+    for (int i = 0; i < std::ssize(images_); ++i) {
+      const double top = body.top() + kLine + i / columns * (kLine + size.height() + kCellGap);
+      if (i % columns == 0)
+        words({body.left(), top, body.width(), kLine}, Qt::AlignLeft, rows_[i / columns]);
+      if (isAbsent_[static_cast<std::size_t>(i)]) continue;
+      const QImage& image = images_[static_cast<std::size_t>(i)];
+      const QRectF rect(QPointF(body.left() + i % columns * (tile + kCellGap), top + kLine), size);
+      drawSmall(painter, rect, image);
+      const QString name =
+          QStringLiteral("%1, %2, ").arg(rows_[i / columns], columns_[i % columns]);
+      addRegion(rect, [&image, rect, name](const QPointF& at) {
+        return name + pixelLine(rect, image, at);
+      });
+      addTarget(rect, FigureTarget{.image = i});
+    }
+  }
 
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, title(), about());
@@ -180,6 +253,7 @@ class ImageGridFigure final : public Figure {
       drawNothing(painter, body, QObject::tr("No images."));
       return;
     }
+    if (isTable()) return drawTable(painter, body);
     const int total = static_cast<int>(images_.size());
     const double label = labelHeight();
     const Tiles tiles = tilesIn(total, body.size(), aspect(), label);
@@ -207,7 +281,8 @@ class ImageGridFigure final : public Figure {
   Json meta_;
   std::vector<QImage> images_;
   std::int64_t total_ = 0;  ///< of the artifact
-  QStringList labels_;
+  QStringList labels_, rows_, columns_;
+  std::vector<bool> isAbsent_;  ///< of a table: a cell without an image
 };
 
 }  // namespace

@@ -382,6 +382,33 @@ TEST(ImageGrid, DrawsEveryImageAndChoosesByClick) {
   EXPECT_EQ(figure->targetAt(last.center()).image, 2);
 }
 
+TEST(ImageGrid, WithNamesOfRowsAndColumnsIsATableWithoutItsAbsentCells) {
+  Artifact grid;
+  grid.kind = artifact_kind::kImageGrid;
+  std::vector<std::uint8_t> pixels;
+  for (int i = 0; i < 4; ++i) pixels.push_back(static_cast<std::uint8_t>(60 * i));
+  setUint8(grid, pixels, {4, 1, 1, 1}, {"image", "row", "column", "channel"});
+  grid.meta["row_names"] = {"first run", "second run"};
+  grid.meta["column_names"] = {"step 100", "step 200"};
+  grid.meta["absent"] = {2};
+  const auto figure = figureOf(grid);
+  EXPECT_EQ(figure->csv().toStdString(),
+            "row_name,column_name,row,column,red,green,blue\n"
+            "first run,step 100,0,0,0,0,0\n"
+            "first run,step 200,0,0,60,60,60\n"
+            "second run,step 200,0,0,180,180,180\n");
+  EXPECT_TRUE(figure->summary().startsWith(QStringLiteral("3 images")));
+  const QImage image = figure->image({400, figure->fittingHeight(400)}, 1);
+  const QRect last = where(*figure, QStringLiteral("second run, step 200, row 0, column 0"));
+  const QRect above = where(*figure, QStringLiteral("first run, step 200, row 0, column 0"));
+  const QRect first = where(*figure, QStringLiteral("first run, step 100, row 0, column 0"));
+  ASSERT_FALSE(last.isEmpty() || above.isEmpty() || first.isEmpty());
+  EXPECT_EQ(image.pixelColor(last.center()), QColor(180, 180, 180));
+  EXPECT_NEAR(above.center().x(), last.center().x(), 1);
+  EXPECT_NEAR(above.center().y(), first.center().y(), 1);
+  EXPECT_TRUE(where(*figure, QStringLiteral("second run, step 100")).isEmpty());
+}
+
 TEST(Image, KeepsItsPixelsSharp) {
   const auto figure = figureOf(samples::image());
   const QImage image = figure->image(kSize, 1);
