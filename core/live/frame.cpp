@@ -1,5 +1,6 @@
 #include "core/live/frame.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -161,11 +162,25 @@ void fields(Io& io, Of<Io, Matrices>& m) {
 }
 
 template <class Io>
+void texts(Io& io, Of<Io, std::vector<std::string>>& list) {
+  if constexpr (Io::kReads)
+    list.resize(io.count(kMostParts));
+  else
+    io.value(static_cast<std::uint32_t>(list.size()));
+  for (auto& each : list) io.text(each);
+}
+
+template <class Io>
 void fields(Io& io, Of<Io, Film>& f) {
   io.value(f.step);
   for (auto* each : {&f.images, &f.height, &f.width, &f.channels}) io.side(*each);
   io.list(f.times);
   io.list(f.bytes);
+  io.list(f.labels);
+  texts(io, f.captions);
+  const auto images = static_cast<std::size_t>(std::max(f.images, 0));
+  io.require((f.labels.empty() || f.labels.size() == images) &&
+             (f.captions.empty() || f.captions.size() == images));
   io.require((f.channels == 1 || f.channels == 3) &&
              isProduct(f.bytes.size(), {static_cast<std::int64_t>(f.times.size()), f.images,
                                         f.height, f.width, f.channels}));

@@ -68,11 +68,14 @@ struct ScheduleGap {
   std::int32_t samples = 0;
 };
 
-/// Images that a denoiser in training predicts from a few noises, step by step.
+/// Clean images that a denoiser in training predicts from a few noises, step by step.
 struct Film {
   std::int64_t step = 0;  ///< of the weights
   std::int32_t images = 0, height = 0, width = 0, channels = 0;
   std::vector<float> times;         ///< one for each picture of the way, in the order drawn
+  /// What each image is drawn from; empty where that is not known, or it is the other one.
+  std::vector<std::int64_t> labels;   ///< classes
+  std::vector<std::string> captions;
   std::vector<std::uint8_t> bytes;  ///< [times, images, height, width, channels]
 };
 

@@ -12,7 +12,7 @@
 namespace vitrine::live {
 
 inline constexpr std::uint64_t kMagic = 0x3145'5649'4C54'4956;  // "VITLIVE1", little-endian
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr int kViewers = 8;  ///< windows that can watch a run at a time
 inline constexpr int kSlots = 2;    ///< a reader has a whole frame's time to copy one
 inline constexpr std::size_t kWishWords = 8;

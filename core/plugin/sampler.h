@@ -62,6 +62,7 @@ class VITRINE_ENGINE_EXPORT PreviewClock {
   std::int64_t previews_, shown_ = 0;
 };
 /// What a sampler takes its images for on the way, as one artifact of kind image_grid.
+/// Its meta may also say what each image is drawn from: `classes`, or `captions`.
 /// \param images  [B, C, H, W] bytes \param time  of the noise, in the sampler's units
 [[nodiscard]] VITRINE_ENGINE_EXPORT Artifact previewOf(const std::string& sampler,
                                                        const at::Tensor& images, double time,

@@ -139,7 +139,7 @@ live::Pixels pixelsOf(const at::Tensor& image) {
   return pixels;
 }
 
-/// Keeps what a sampler shows on its way.
+/// Keeps what a sampler shows on its way: one film of all batches.
 class FilmResults final : public Results {
  public:
   void score(const std::string&, double) override {}
@@ -150,22 +150,64 @@ class FilmResults final : public Results {
     const ArrayView view = arrayOf(artifact.meta, artifact.data);
     if (view.shape.size() != 4) return;
     const auto side = [&](std::size_t i) { return static_cast<std::int32_t>(view.shape[i]); };
-    const bool isFirst = film.times.empty();
-    if (!isFirst && (film.images != side(0) || film.height != side(1) || film.width != side(2) ||
-                     film.channels != side(3)))
-      return;
     const auto size = static_cast<std::int64_t>(view.bytes.size());
-    if (static_cast<std::int64_t>(film.bytes.size()) + size > kMostPixels) return;
-    film.images = side(0);
-    film.height = side(1);
-    film.width = side(2);
-    film.channels = side(3);
+    if (size_ + size > kMostPixels) return;
+    const Json seed = artifact.meta.value("first_seed", Json());
+    if (batches_.empty() || seed != seed_) {
+      seed_ = seed;
+      live::Film& begun = batches_.emplace_back();
+      begun.images = side(0);
+      begun.height = side(1);
+      begun.width = side(2);
+      begun.channels = side(3);
+      begun.labels = artifact.meta.value("classes", std::vector<std::int64_t>());
+      begun.captions = artifact.meta.value("captions", std::vector<std::string>());
+    }
+    live::Film& film = batches_.back();
+    if (film.images != side(0) || film.height != side(1) || film.width != side(2) ||
+        film.channels != side(3))
+      return;
     film.times.push_back(artifact.meta["time"].get<float>());
     const auto* data = reinterpret_cast<const std::uint8_t*>(view.bytes.data());
     film.bytes.insert(film.bytes.end(), data, data + size);
+    size_ += size;
   }
 
-  live::Film film;
+  /// The images of each batch below those of the one before; without those of other times.
+  [[nodiscard]] live::Film film() const {
+    if (batches_.empty()) return {};
+    live::Film all = batches_.front();
+    std::vector<const live::Film*> alike;
+    all.images = 0;
+    all.bytes.clear();
+    all.labels.clear();
+    all.captions.clear();
+    for (const live::Film& each : batches_) {
+      if (each.times != all.times || each.height != all.height || each.width != all.width ||
+          each.channels != all.channels)
+        continue;
+      alike.push_back(&each);
+      all.images += each.images;
+      all.labels.insert(all.labels.end(), each.labels.begin(), each.labels.end());
+      all.captions.insert(all.captions.end(), each.captions.begin(), each.captions.end());
+    }
+    for (std::size_t time = 0; time < all.times.size(); ++time) {
+      for (const live::Film* each : alike) {
+        const auto size = static_cast<std::ptrdiff_t>(each->bytes.size() / all.times.size());
+        const auto first = each->bytes.begin() + static_cast<std::ptrdiff_t>(time) * size;
+        all.bytes.insert(all.bytes.end(), first, first + size);
+      }
+    }
+    const auto images = static_cast<std::size_t>(all.images);
+    if (all.labels.size() != images) all.labels.clear();
+    if (all.captions.size() != images) all.captions.clear();
+    return all;
+  }
+
+ private:
+  std::vector<live::Film> batches_;
+  std::int64_t size_ = 0;  ///< bytes of all
+  Json seed_;              ///< of the newest batch
 };
 
 }  // namespace
@@ -293,8 +335,9 @@ struct LiveLook::State {
     static_cast<void>(beginLook(session, look));
     FilmResults results;
     images(session, look, results);
-    results.film.step = look.step;
-    if (!results.film.times.empty()) film = std::move(results.film);
+    live::Film made = results.film();
+    made.step = look.step;
+    if (!made.times.empty()) film = std::move(made);
   }
 
   /// Does `work`; where it fails, says so and turns it off.

@@ -5,6 +5,7 @@
 #include "core/artifact/artifact.h"
 #include "ui/figures/figure.h"
 #include "ui/figures/line_chart.h"
+#include "ui/figures/painting.h"
 #include "ui/figures/side_by_side.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
@@ -38,6 +39,8 @@ std::unique_ptr<Figure> LivePage::figureOf(FigurePart part) const {
       return scheduleFigure();
     case FigurePart::Matrices:
       return matricesFigure();
+    case FigurePart::Film:
+      return filmFigure();
     case FigurePart::Steps:
       return stepsFigure();
   }
@@ -150,6 +153,35 @@ std::unique_ptr<Figure> LivePage::matricesFigure() const {
   style.title = tr("%1 at step %2").arg(atStart(headName(m.layer, m.head)), count(frame->step));
   return makeFigure(QString::fromLatin1(artifact_kind::kHeatmap), artifact.meta,
                     std::move(artifact.data), style);
+}
+
+std::unique_ptr<Figure> LivePage::filmFigure() const {
+  if (!model_.film() || model_.film()->bytes.empty()) return nullptr;
+  const live::Film& film = *model_.film();
+  const auto times = std::ssize(film.times);
+  const std::ptrdiff_t size = std::ptrdiff_t{film.height} * film.width * film.channels;
+  Json rows = Json::array(), columns = Json::array();
+  std::vector<std::uint8_t> pixels;
+  pixels.reserve(film.bytes.size());
+  for (int i = 0; i < film.images; ++i) {
+    rows.push_back(model_.filmName(i).toStdString());
+    for (std::ptrdiff_t time = 0; time < times; ++time) {
+      const auto first = film.bytes.begin() + (time * film.images + i) * size;
+      pixels.insert(pixels.end(), first, first + size);
+    }
+  }
+  for (const float time : film.times)
+    columns.push_back(shortNumber(static_cast<double>(time)).toStdString());
+  Artifact artifact;
+  setUint8(artifact, pixels, {film.images * times, film.height, film.width, film.channels},
+           {"image", "row", "column", "channel"});
+  artifact.meta["row_names"] = std::move(rows);
+  artifact.meta["column_names"] = std::move(columns);
+  artifact.meta["step"] = film.step;
+  artifact.meta["title"] =
+      tr("Predicted clean images by time, weights of step %1").arg(count(film.step)).toStdString();
+  return makeFigure(QString::fromLatin1(artifact_kind::kImageGrid), artifact.meta,
+                    std::move(artifact.data));
 }
 
 std::unique_ptr<Figure> LivePage::stepsFigure() const {

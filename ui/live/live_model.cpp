@@ -200,6 +200,15 @@ QString LiveModel::classOf(const live::Frame& frame) const {
              : QString();
 }
 
+QString LiveModel::filmName(int row) const {
+  const auto at = static_cast<std::size_t>(row);
+  if (film_ && at < film_->captions.size()) return QString::fromStdString(film_->captions[at]);
+  if (!film_ || at >= film_->labels.size()) return tr("image %1").arg(row + 1);
+  const std::int64_t label = film_->labels[at];
+  return label >= 0 && label < classNames.size() ? classNames[static_cast<qsizetype>(label)]
+                                                 : tr("class %1").arg(label);
+}
+
 void LiveModel::noteArrival(double now) {
   arrivals_.push_back(now);
   while (arrivals_.size() > 256) arrivals_.pop_front();

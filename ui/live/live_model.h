@@ -2,6 +2,7 @@
 // schedule over the whole run, and what the user chose.
 #pragma once
 
+#include <QCoreApplication>
 #include <QStringList>
 #include <cstdint>
 #include <deque>
@@ -30,6 +31,8 @@ inline constexpr int kStepParts = 7;
 [[nodiscard]] float partOf(const live::StepTime& time, StepPart part);
 
 class LiveModel {
+  Q_DECLARE_TR_FUNCTIONS(LiveModel)
+
  public:
   static constexpr std::size_t kMostBytes = std::size_t{48} << 20;  ///< of the frames kept
   static constexpr std::size_t kMostSteps = 200;                    ///< whose times are kept
@@ -52,6 +55,8 @@ class LiveModel {
   [[nodiscard]] std::vector<FramePointer> history(int count) const;
   /// Of the image film: kept apart, since few frames bring a new one.
   [[nodiscard]] const std::optional<live::Film>& film() const { return film_; }
+  /// What an image of the film is drawn from: its caption, the name of its class, or its number.
+  [[nodiscard]] QString filmName(int row) const;
   [[nodiscard]] const std::deque<live::StepTime>& steps() const { return steps_; }
   /// Median seconds of each part over the kept steps, and of the whole step in the last place.
   [[nodiscard]] std::vector<double> medians() const;

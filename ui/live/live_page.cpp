@@ -114,8 +114,7 @@ void LivePage::makeActions() {
     return made;
   };
   freeze_ = action(tr("Freeze"), Icon::Pause,
-                   tr("Hold the picture while the training continues "
-                      "(Space)"));
+                   tr("Hold the picture while the training continues (Space)"));
   freeze_->setCheckable(true);
   connect(freeze_, &QAction::toggled, this, [this](bool isOn) {
     model_.freeze(isOn);
@@ -147,6 +146,7 @@ void LivePage::makeActions() {
        {std::pair(tr("Attention\u2026"), FigurePart::Attention),
         std::pair(tr("Schedule and loss change\u2026"), FigurePart::Schedule),
         std::pair(tr("Mask and attention matrix\u2026"), FigurePart::Matrices),
+        std::pair(tr("Images being denoised\u2026"), FigurePart::Film),
         std::pair(tr("Step time\u2026"), FigurePart::Steps)}) {
     connect(menu->addAction(text), &QAction::triggered, this,
             [this, part = part] { exportPart(part); });

@@ -42,6 +42,7 @@ class LivePage final : public Page {
     Attention,  ///< of the layer shown, every head and query that the frame has
     Schedule,   ///< its values and the loss change, over the steps
     Matrices,   ///< of the layer and head shown, before and after the mask
+    Film,       ///< clean images that are predicted from noise, a row for each
     Steps,      ///< seconds of each part of a step
   };
   /// nullptr: nothing of it was seen yet.
@@ -88,6 +89,7 @@ class LivePage final : public Page {
   [[nodiscard]] std::unique_ptr<Figure> attentionFigure() const;
   [[nodiscard]] std::unique_ptr<Figure> scheduleFigure() const;
   [[nodiscard]] std::unique_ptr<Figure> matricesFigure() const;
+  [[nodiscard]] std::unique_ptr<Figure> filmFigure() const;
   [[nodiscard]] std::unique_ptr<Figure> stepsFigure() const;
   void exportPart(FigurePart part);
   // live_page_keys.cpp

@@ -31,6 +31,8 @@ const char* wordOf(LivePage::FigurePart part) {
       return "schedule";
     case LivePage::FigurePart::Matrices:
       return "matrices";
+    case LivePage::FigurePart::Film:
+      return "film";
     case LivePage::FigurePart::Steps:
       return "steps";
   }

@@ -11,6 +11,8 @@
 
 #include "ui/live/live_model.h"
 
+struct ImVec2;
+
 namespace vitrine::ui {
 
 class LiveCanvas;
@@ -56,6 +58,9 @@ class LiveScene {
   void drawMatrices();
   void drawFilm(const QRectF& place);
   void drawFilmStrip(const live::Film& film);
+  [[nodiscard]] double filmNamesWidth(int images, double room) const;
+  /// What an image is drawn from, left of it; where it is cut, the tool tip has the whole.
+  void drawFilmName(int image, const ImVec2& at, const ImVec2& size);
   // scene_steps.cpp
   void drawSteps(const QRectF& place);
   void drawFlame(const std::vector<double>& medians);

@@ -3,7 +3,9 @@
 #include <QLabel>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "ui/figures/painting.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -63,13 +65,35 @@ std::vector<Fact> stepFacts(const LiveModel& model) {
   return facts;
 }
 
+/// Of each image the mean of its pixels, in the first prediction and the last.
+std::vector<Fact> filmFacts(const LiveModel& model) {
+  std::vector<Fact> facts;
+  if (!model.film() || model.film()->bytes.empty()) return facts;
+  const live::Film& film = *model.film();
+  const std::ptrdiff_t size = std::ptrdiff_t{film.height} * film.width * film.channels;
+  const auto mean = [&](std::ptrdiff_t time, int image) {
+    const auto first = film.bytes.begin() + (time * film.images + image) * size;
+    return std::accumulate(first, first + size, 0.0) / static_cast<double>(size);
+  };
+  const auto timeText = [&](float time) { return shortNumber(static_cast<double>(time)); };
+  for (int i = 0; i < film.images; ++i)
+    facts.push_back({model.filmName(i),
+                     QStringLiteral("%1 \u2192 %2")
+                         .arg(number(mean(0, i), 1), number(mean(std::ssize(film.times) - 1, i), 1)),
+                     LiveValues::tr("Mean pixel of the predicted clean image at time %1 and at time "
+                                    "%2, of 255")
+                         .arg(timeText(film.times.front()), timeText(film.times.back()))});
+  return facts;
+}
+
 }  // namespace
 
 LiveValues::LiveValues(QWidget* parent) : QWidget(parent) {
   auto* column = columnIn(this, {px(12), px(8), px(12), px(8)}, px(6));
-  const auto table = [&](const QString& title, const QString& name) {
-    auto* label = withRole(new QLabel(title, this), "title");
-    column->addWidget(label);
+  QLabel* title = nullptr;  // of the newest table
+  const auto table = [&](const QString& words, const QString& name) {
+    title = withRole(new QLabel(words, this), "title");
+    column->addWidget(title);
     auto* made = new FactTable(name, this);
     made->setLabelWidth(px(130));
     return made;
@@ -78,6 +102,9 @@ LiveValues::LiveValues(QWidget* parent) : QWidget(parent) {
   column->addWidget(moment_);
   steps_ = table(tr("Step time"), tr("Time of each part of a step"));
   column->addWidget(steps_);
+  film_ = table(tr("Images being denoised"), tr("Mean pixel of each image being denoised"));
+  filmTitle_ = title;
+  column->addWidget(film_);
   attention_ = table(tr("Attention of the query"), tr("Attention of the query by patch"));
   about_ = withRole(new WrapLabel(this), "small");
   column->addWidget(about_);
@@ -89,6 +116,9 @@ void LiveValues::show(const LiveModel& model) {
   if (!model.hasFrame()) return;
   moment_->setFacts(momentFacts(model));
   steps_->setFacts(stepFacts(model));
+  film_->setFacts(filmFacts(model));
+  filmTitle_->setVisible(model.film().has_value());
+  film_->setVisible(model.film().has_value());
   const live::AttentionLayer* layer = model.layerShown();
   if (layer == nullptr) {
     about_->setText(tr("This model offers no attention."));

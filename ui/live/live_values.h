@@ -19,8 +19,8 @@ class LiveValues : public QWidget {
   void show(const LiveModel& model);
 
  private:
-  QLabel* about_;
-  FactTable *attention_, *moment_, *steps_;
+  QLabel *about_, *filmTitle_;
+  FactTable *attention_, *moment_, *steps_, *film_;
 };
 
 }  // namespace vitrine::ui

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/figures/painting.h"
 #include "ui/kit/value_text.h"
 #include "ui/live/live_scene.h"
 #include "ui/live/scene_parts.h"
@@ -230,19 +231,43 @@ void LiveScene::drawFilm(const QRectF& place) {
   const live::Film& film = *model_.film();
   const bool isOpen =
       begin(tr("Images being denoised"), "film",
-            tr("weights of step %1 \u00B7 the same noise each time").arg(count(film.step)), place);
+            tr("predicted from the same noise \u00B7 weights of step %1").arg(count(film.step)),
+            place);
   if (isOpen && !film.times.empty() && film.images > 0) drawFilmStrip(film);
   end();
 }
 
+double LiveScene::filmNamesWidth(int images, double room) const {
+  constexpr double kMostShare = 0.28;  // of the room
+  double widest = 0;
+  for (int i = 0; i < images; ++i)
+    widest = std::max(widest, static_cast<double>(sizeOf(model_.filmName(i)).x));
+  return std::min(widest + px(8), kMostShare * room);
+}
+
+void LiveScene::drawFilmName(int image, const ImVec2& at, const ImVec2& size) {
+  const QString name = model_.filmName(image);
+  const ImVec2 text = sizeOf(name), end{at.x + size.x - f(px(4)), at.y + size.y};
+  ImGui::PushClipRect(at, end, true);
+  textAt({at.x, at.y + (size.y - text.y) / 2}, name, themeColors().muted);
+  ImGui::PopClipRect();
+  if (at.x + text.x > end.x && ImGui::IsMouseHoveringRect(at, end))
+    ImGui::SetTooltip("%s", name.toUtf8().constData());
+}
+
 void LiveScene::drawFilmStrip(const live::Film& film) {
   const Small small(*canvas_);
-  const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  ImVec2 corner = ImGui::GetCursorScreenPos();
+  const ImVec2 room = ImGui::GetContentRegionAvail();
   const auto columns = static_cast<int>(film.times.size());
   const double gap = px(3), foot = px(15);
-  const double side =
-      std::max(4.0, std::min((static_cast<double>(room.x) - gap * (columns - 1)) / columns,
-                             (static_cast<double>(room.y) - foot) / film.images - gap));
+  const double names = filmNamesWidth(film.images, static_cast<double>(room.x));
+  const double wide = static_cast<double>(room.x) - names - gap * (columns - 1);
+  const double side = std::max(
+      4.0, std::min(wide / columns, (static_cast<double>(room.y) - foot) / film.images - gap));
+  for (int row = 0; row < film.images; ++row)
+    drawFilmName(row, {corner.x, corner.y + f((side + gap) * row)}, {f(names), f(side)});
+  corner.x += f(names);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const std::size_t bytes = static_cast<std::size_t>(film.height) *
                             static_cast<std::size_t>(film.width) *
@@ -262,11 +287,10 @@ void LiveScene::drawFilmStrip(const live::Film& film) {
                         QStringLiteral("film %1 %2").arg(column).arg(row), image)),
                     at, {at.x + f(side), at.y + f(side)});
     }
-    const QString time =
-        column == 0 ? tr("noise")
-        : column + 1 == columns
-            ? tr("image")
-            : number(static_cast<double>(film.times[static_cast<std::size_t>(column)]), 2);
+    // The network takes even pure noise for an image: nothing of the strip is the noise itself.
+    QString time = column == 0 ? tr("first prediction") : tr("image");
+    if ((column > 0 && column + 1 < columns) || sizeOf(time).x >= f(side + gap))
+      time = shortNumber(static_cast<double>(film.times[static_cast<std::size_t>(column)]));
     const float x = corner.x + f((side + gap) * column + side / 2) - sizeOf(time).x / 2;
     if (sizeOf(time).x < f(side + gap))
       textAt({x, corner.y + f((side + gap) * film.images)}, time, themeColors().muted);

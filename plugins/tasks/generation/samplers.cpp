@@ -205,8 +205,10 @@ class DiffusionSampler final : public Sampler {
                                                 step.share * static_cast<double>(b.size))),
                          std::llround(kParts * static_cast<double>(b.count)));
       if (previews.isDue(step.share)) {
-        b.results.artifact(previewOf(id_, bytesOf(b.session.images(step.data())), step.time,
-                                     b.firstSeed));
+        Artifact preview = previewOf(id_, bytesOf(b.session.images(step.data())), step.time,
+                                     b.firstSeed);
+        preview.meta["classes"] = labels;
+        b.results.artifact(std::move(preview));
         for (std::int64_t i = 0; step.attention != nullptr && i < b.size; ++i) {
           const std::uint64_t seed = seeds[static_cast<std::size_t>(i)];
           b.results.artifact(attentionOf(id_, *step.attention, i, seed, step.time));

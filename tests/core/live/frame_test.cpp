@@ -44,6 +44,8 @@ TEST(Frame, ComesOutAsItWentIn) {
   EXPECT_EQ(got->matrices->effective, sent.matrices->effective);
   EXPECT_EQ(got->gap->finished, 0.947);
   EXPECT_EQ(got->film->times.size(), 3U);
+  EXPECT_EQ(got->film->labels, sent.film->labels);
+  EXPECT_EQ(got->film->captions, sent.film->captions);
   EXPECT_EQ(encode(*got), encode(sent));
 }
 
@@ -82,6 +84,9 @@ TEST(Frame, WhoseSizesContradictEachOtherIsNone) {
   Frame film = fullFrame();
   film.film->channels = 2;
   EXPECT_FALSE(decode(encode(film)));
+  Frame captions = fullFrame();
+  captions.film->captions.pop_back();
+  EXPECT_FALSE(decode(encode(captions)));
 }
 
 TEST(Frame, WithAnyByteChangedIsReadWithoutHarm) {

@@ -34,7 +34,8 @@ inline Frame fullFrame() {
   frame.attention[1].layer = 1;
   frame.matrices = Matrices{1, 0, 5, 5, std::vector<float>(25, 0.2F), std::vector<float>(25, 0.1F)};
   frame.gap = ScheduleGap{0.742, 0.947, 32};
-  frame.film = Film{1000, 2, 3, 3, 1, {999, 500, 0}, std::vector<std::uint8_t>(3 * 2 * 9, 7)};
+  frame.film = Film{1000, 2, 3, 3, 1, {999, 500, 0}, {4, 1}, {"a bag", "a boot"},
+                    std::vector<std::uint8_t>(3 * 2 * 9, 7)};
   return frame;
 }
 

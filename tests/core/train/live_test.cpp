@@ -254,6 +254,36 @@ TEST(WatchedRun, ShowsTheImagesThatTheRunMakes) {
   EXPECT_EQ(frames.front().film->bytes.size(), 36U);
 }
 
+TEST(WatchedRun, ShowsEveryBatchOfTheImagesWithWhatTheyAreDrawnFrom) {
+  WatchedRun run;
+  run.setup.liveImages = [](TaskSession&, const train::Look&, Results& results) {
+    for (const std::int64_t seed : {0, 1}) {
+      for (const double time : {2.0, 1.0}) {
+        Artifact grid;
+        grid.kind = artifact_kind::kImageGrid;
+        const auto value = static_cast<std::uint8_t>(10 * seed + static_cast<std::int64_t>(time));
+        setUint8(grid, std::vector<std::uint8_t>{value}, {1, 1, 1, 1},
+                 {"image", "row", "column", "channel"});
+        grid.meta["time"] = time;
+        grid.meta["first_seed"] = seed;
+        grid.meta["captions"] = Json::array({seed == 0 ? "a bag" : "a boot"});
+        results.artifact(std::move(grid));
+      }
+    }
+  };
+  Watching window(runName());
+  static_cast<void>(run.go());
+  const auto frames = window.frames();
+  ASSERT_FALSE(frames.empty());
+  ASSERT_TRUE(frames.front().film);
+  const live::Film& film = *frames.front().film;
+  EXPECT_EQ(film.images, 2);
+  EXPECT_EQ(film.times, (std::vector<float>{2, 1}));
+  EXPECT_EQ(film.bytes, (std::vector<std::uint8_t>{2, 12, 1, 11}));
+  EXPECT_EQ(film.captions, (std::vector<std::string>{"a bag", "a boot"}));
+  EXPECT_TRUE(film.labels.empty());
+}
+
 TEST(WatchedRun, TellsTheWindowThatItEndedAndLeavesNothing) {
   WatchedRun run;
   Watching window(runName());

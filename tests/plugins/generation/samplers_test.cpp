@@ -192,6 +192,7 @@ TEST(Samplers, PreviewsShowWhatTheModelTakesTheImageFor) {
   ASSERT_EQ(made.artifacts.size(), 2U);
   EXPECT_EQ(made.artifacts[0].kind, artifact_kind::kImageGrid);
   EXPECT_EQ(made.artifacts[0].meta.at("shape"), (Json{2, kBlobSide, kBlobSide, 1}));
+  EXPECT_EQ(made.artifacts[0].meta.at("classes"), (Json{0, 1})) << "in turn, by seed";
 }
 
 TEST(Samplers, ShowAtMostOnePreviewAStepAndAsManyAsTheyAreAskedFor) {

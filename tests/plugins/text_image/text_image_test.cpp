@@ -265,6 +265,7 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   EXPECT_EQ(last.kind, artifact_kind::kImageGrid);
   EXPECT_EQ(last.meta["shape"], Json::parse("[2, 4, 4, 1]"));
   EXPECT_EQ(last.meta["first_seed"], 4);
+  EXPECT_EQ(last.meta["captions"], (Json{"dark", "dark"}));
   EXPECT_LT(last.meta["time"], shown.artifacts.front().meta["time"]);
   const PngPixels end = decodePng(shown.images[1].png, "end");
   for (std::size_t at = 0; at < end.pixels.size(); ++at)

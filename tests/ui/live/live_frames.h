@@ -63,6 +63,7 @@ inline live::Film liveFilm() {
   film.height = film.width = 4;
   film.channels = 3;
   film.times = {1, 0.5F, 0};
+  film.captions = {"a red square", "a circle"};
   film.bytes.assign(3 * 2 * 48, 90);
   return film;
 }

@@ -190,6 +190,23 @@ TEST(LiveModel, AmongWordsAPatchIsTheQuery) {
   EXPECT_EQ(cells.classValue, -1);
 }
 
+TEST(LiveModel, NamesEachImageOfAFilmByItsCaptionItsClassOrItsNumber) {
+  LiveModel model;
+  live::Frame frame = liveFrame(40);
+  frame.film = liveFilm();
+  model.add(frame);
+  EXPECT_EQ(model.filmName(1), QStringLiteral("a circle"));
+  frame.film->captions.clear();
+  frame.film->labels = {1, 5};
+  model.add(frame);
+  model.classNames = {QStringLiteral("boot"), QStringLiteral("bag")};
+  EXPECT_EQ(model.filmName(0), QStringLiteral("bag"));
+  EXPECT_EQ(model.filmName(1), QStringLiteral("class 5"));
+  frame.film->labels.clear();
+  model.add(frame);
+  EXPECT_EQ(model.filmName(1), QStringLiteral("image 2"));
+}
+
 TEST(LiveModel, AFilmStaysUntilANewerOneComes) {
   LiveModel model = modelWith({10});
   EXPECT_FALSE(model.film());

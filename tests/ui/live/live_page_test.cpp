@@ -328,6 +328,32 @@ TEST_F(LiveTraining, EveryPartIsAFigureWithItsValues) {
   EXPECT_TRUE(steps.contains(QStringLiteral("\nmedians,\"watching, mean")));
 }
 
+TEST_F(LiveTraining, TheImagesBeingDenoisedAreAFigureWithARowForEachPrompt) {
+  publish(trainer, *shown, liveFrame(10));
+  EXPECT_EQ(shown->figureOf(LivePage::FigurePart::Film), nullptr) << "the run makes none yet";
+  live::Frame frame = liveFrame(20);
+  frame.film = liveFilm();
+  frame.film->bytes[48 + 0] = 200;  // red of the first pixel of the second image at time 1
+  publish(trainer, *shown, frame);
+  const auto figure = shown->figureOf(LivePage::FigurePart::Film);
+  ASSERT_NE(figure, nullptr);
+  EXPECT_EQ(figure->error(), QString());
+  const QStringList lines = figure->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  ASSERT_EQ(lines.size(), 1 + 2 * 3 * 16);
+  EXPECT_EQ(lines[1].toStdString(), "a red square,1,0,0,90,90,90");
+  EXPECT_EQ(lines[1 + 16].toStdString(), "a red square,0.5,0,0,90,90,90");
+  EXPECT_EQ(lines[1 + 3 * 16].toStdString(), "a circle,1,0,0,200,90,90");
+  QTest::keyClick(shown.get(), Qt::Key_T);
+  QStringList values;
+  for (const QTreeWidget* table : shown->findChildren<QTreeWidget*>()) {
+    if (!table->accessibleName().startsWith(QStringLiteral("Mean pixel"))) continue;
+    for (int i = 0; i < table->topLevelItemCount(); ++i)
+      values << table->topLevelItem(i)->text(0) + QLatin1Char('=') + table->topLevelItem(i)->text(1);
+  }
+  EXPECT_EQ(values.join(QLatin1Char(';')).toStdString(),
+            "a red square=90.0 \u2192 90.0;a circle=92.3 \u2192 90.0");
+}
+
 TEST_F(LiveTraining, TheScheduleIsMarkedAtTheStepThatIsShown) {
   for (const std::int64_t step : {10, 20}) {
     live::Frame frame = liveFrame(step);
