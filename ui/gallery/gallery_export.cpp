@@ -103,6 +103,33 @@ std::vector<std::int64_t> GalleryPage::inSight() const {
   return ids;
 }
 
+std::vector<LabelledImage> GalleryPage::inTable(const std::vector<LabelledImage>& images) const {
+  const StepsTable& table = stepsView_->table();
+  if (view_ != View::RunsAndSteps || images.size() != table.cells.size()) return {};
+  std::vector<LabelledImage> all;
+  for (const std::int64_t run : table.runs) {
+    for (const std::int64_t step : table.steps) {
+      const SamePicture* cell = table.at(run, step);
+      const auto found =
+          std::find_if(images.begin(), images.end(), [&](const LabelledImage& one) {
+            return cell != nullptr && one.row.id == cell->id;
+          });
+      all.push_back(found == images.end() ? LabelledImage() : *found);
+    }
+  }
+  return all;
+}
+
+std::unique_ptr<Figure> GalleryPage::figureOf(const std::vector<LabelledImage>& images) const {
+  const std::vector<LabelledImage> all = inTable(images);
+  if (all.size() < 2) return imagesFigure(images, tr("Generated images"));
+  QStringList rows, columns;
+  for (const std::int64_t run : stepsView_->table().runs) rows << runName(run);
+  for (const std::int64_t step : stepsView_->table().steps)
+    columns << tr("step %1").arg(ui::count(step));
+  return tableFigure(all, rows, columns, tr("Generated images"));
+}
+
 std::unique_ptr<Figure> GalleryPage::figure() {
   try {
     if (isEnlarged_ && looked_.a && !looked_.pictureA.isNull()) {
@@ -112,8 +139,7 @@ std::unique_ptr<Figure> GalleryPage::figure() {
       }
       return imagesFigure(readImages({looked_.a->id}), QString());
     }
-    const std::vector<LabelledImage> images = readImages(inSight());
-    return imagesFigure(images, tr("Generated images"));
+    return figureOf(readImages(inSight()));
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
     return nullptr;
@@ -150,15 +176,13 @@ void GalleryPage::saveGrid(const QString& file) {
   workbench_.attempt([&] {
     const std::vector<std::int64_t> ids = inSight();
     const std::vector<LabelledImage> images = readImages(ids);
-    const StepsTable& table = stepsView_->table();
-    const bool isWhole =
-        view_ == View::RunsAndSteps && table.cells.size() == table.runs.size() * table.steps.size();
-    const int columns = isWhole ? static_cast<int>(table.steps.size())
-                                : columnsFor(static_cast<int>(images.size()));
+    const std::vector<LabelledImage> table = inTable(images);
+    const int columns = table.empty() ? columnsFor(static_cast<int>(images.size()))
+                                      : static_cast<int>(stepsView_->table().steps.size());
     QByteArray png;
     QBuffer buffer(&png);
     buffer.open(QIODevice::WriteOnly);
-    gridImage(images, columns, kLeastTile).save(&buffer, "PNG");
+    gridImage(table.empty() ? images : table, columns, kLeastTile).save(&buffer, "PNG");
     Recipe recipe = recipeOf(workbench_, QStringLiteral("gallery"), *this);
     recipe.view["images"] = recipesOf(images);
     writeFile(file, withRecipeInPng(png, toText(recipe)));
@@ -171,7 +195,7 @@ void GalleryPage::savePdf(const QString& file) {
   workbench_.attempt([&] {
     const std::vector<std::int64_t> ids = inSight();
     const std::vector<LabelledImage> images = readImages(ids);
-    const std::unique_ptr<Figure> picture = imagesFigure(images, tr("Generated images"));
+    const std::unique_ptr<Figure> picture = figureOf(images);
     Recipe recipe = recipeOf(workbench_, QStringLiteral("gallery"), *this);
     recipe.view["images"] = recipesOf(images);
     recipe.paper = paperFor(*picture, storedPaper());

@@ -34,6 +34,43 @@ std::unique_ptr<Figure> imageFigure(const QImage& picture, const QString& title,
                     pngOf(picture), std::move(style));
 }
 
+bool areOfSize(const std::vector<LabelledImage>& images, const QSize& size) {
+  return std::all_of(images.begin(), images.end(), [&](const LabelledImage& one) {
+    return one.picture.isNull() || one.picture.size() == size;
+  });
+}
+
+/// Of images of one size; one without a picture is black.
+std::unique_ptr<Figure> gridFigure(const std::vector<LabelledImage>& images, const QSize& size,
+                                   Json meta, FigureStyle style) {
+  constexpr int kChannels = 3;
+  const auto line = static_cast<std::size_t>(size.width()) * kChannels;
+  std::vector<std::byte> pixels;
+  pixels.reserve(images.size() * line * static_cast<std::size_t>(size.height()));
+  for (const LabelledImage& one : images) {
+    const QImage picture = one.picture.convertToFormat(QImage::Format_RGB888);
+    for (int y = 0; y < size.height(); ++y) {
+      if (picture.isNull()) {
+        pixels.resize(pixels.size() + line);
+        continue;
+      }
+      const auto* first = reinterpret_cast<const std::byte*>(picture.constScanLine(y));
+      pixels.insert(pixels.end(), first, first + line);
+    }
+  }
+  meta["version"] = 1;
+  meta["dtype"] = "uint8";
+  meta["shape"] = {images.size(), size.height(), size.width(), kChannels};
+  return makeFigure(QString::fromLatin1(artifact_kind::kImageGrid), meta, std::move(pixels),
+                    std::move(style));
+}
+
+Json namesOf(const QStringList& texts) {
+  Json names = Json::array();
+  for (const QString& text : texts) names.push_back(text.toStdString());
+  return names;
+}
+
 }  // namespace
 
 int columnsFor(int count) {
@@ -44,38 +81,40 @@ std::unique_ptr<Figure> imagesFigure(const std::vector<LabelledImage>& images, c
                                      FigureStyle style) {
   if (images.empty()) return nullptr;
   const QSize size = images.front().picture.size();
-  const bool isOneSize = std::all_of(images.begin(), images.end(), [&](const LabelledImage& one) {
-    return one.picture.size() == size;
-  });
   if (images.size() == 1)
     return imageFigure(images.front().picture, images.front().label, std::move(style));
-  if (!isOneSize) {
+  if (!areOfSize(images, size)) {
     std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
     for (const LabelledImage& one : images)
       figures.emplace_back(one.label, imageFigure(one.picture, one.label, style));
     return std::make_unique<SideBySide>(
         std::move(figures), columnsFor(static_cast<int>(images.size())), std::move(style));
   }
-  constexpr int kChannels = 3;
-  std::vector<std::byte> pixels;
-  pixels.reserve(images.size() *
-                 static_cast<std::size_t>(size.width() * size.height() * kChannels));
   Json labels = Json::array();
-  for (const LabelledImage& one : images) {
-    const QImage picture = one.picture.convertToFormat(QImage::Format_RGB888);
-    for (int y = 0; y < picture.height(); ++y) {
-      const auto* line = reinterpret_cast<const std::byte*>(picture.constScanLine(y));
-      pixels.insert(pixels.end(), line, line + picture.width() * kChannels);
-    }
-    labels.push_back(one.label.toStdString());
+  for (const LabelledImage& one : images) labels.push_back(one.label.toStdString());
+  return gridFigure(images, size, {{"title", title.toStdString()}, {"labels", labels}},
+                    std::move(style));
+}
+
+std::unique_ptr<Figure> tableFigure(const std::vector<LabelledImage>& images,
+                                    const QStringList& rows, const QStringList& columns,
+                                    const QString& title, FigureStyle style) {
+  std::vector<LabelledImage> there;
+  Json absent = Json::array();
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (images[i].picture.isNull())
+      absent.push_back(i);
+    else
+      there.push_back(images[i]);
   }
-  return makeFigure(QString::fromLatin1(artifact_kind::kImageGrid),
-                    {{"version", 1},
-                     {"dtype", "uint8"},
-                     {"shape", {images.size(), size.height(), size.width(), kChannels}},
-                     {"title", title.toStdString()},
-                     {"labels", labels}},
-                    std::move(pixels), std::move(style));
+  const QSize size = there.empty() ? QSize() : there.front().picture.size();
+  if (there.empty() || !areOfSize(there, size)) return imagesFigure(there, title, std::move(style));
+  return gridFigure(images, size,
+                    {{"title", title.toStdString()},
+                     {"row_names", namesOf(rows)},
+                     {"column_names", namesOf(columns)},
+                     {"absent", absent}},
+                    std::move(style));
 }
 
 std::unique_ptr<Figure> pairFigure(const LabelledImage& a, const LabelledImage& b,

@@ -120,6 +120,10 @@ class GalleryPage final : public ReadingPage {
   void changeTags(const std::string& tag, bool isOn);
   // gallery_export.cpp
   [[nodiscard]] std::vector<LabelledImage> readImages(const std::vector<std::int64_t>& ids);
+  /// The images of runs and steps row by row, without a picture where a cell has none; empty in
+  /// another view, or where not all were read.
+  [[nodiscard]] std::vector<LabelledImage> inTable(const std::vector<LabelledImage>& images) const;
+  [[nodiscard]] std::unique_ptr<Figure> figureOf(const std::vector<LabelledImage>& images) const;
   /// [{"id", "run": uuid, "step", "seed"}] of those in the list, at most as many as a file holds.
   [[nodiscard]] Json namesOf(const std::vector<std::int64_t>& ids) const;
   using ImagesByRun = std::map<std::int64_t, std::vector<store::GeneratedImageRow>>;

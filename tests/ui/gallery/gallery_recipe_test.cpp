@@ -56,6 +56,27 @@ TEST_F(GalleryRecipe, AFigureOfTheSheetHasTheSameImagesInAWindowOfAnySize) {
   EXPECT_EQ(again->figure()->csv().toStdString(), csv);
 }
 
+TEST_F(GalleryRecipe, AFigureOfRunsAndStepsHasTheirRowsAndColumnsWithTheirNames) {
+  fill();
+  add(second_, 700, 4, 9);  // a step that the other run has no image of
+  const auto shown = page();
+  click(*shown, shown->model().indexOf(5));  // seed 4 of the first run at step 100
+  QTest::keyClick(&shown->sheet(), Qt::Key_3);
+  shown->waitUntilIdle();
+  const auto figure = shown->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_EQ(figure->error(), QString());
+  std::vector<std::string> cells;  // of the first pixel of each
+  for (const QString& line : figure->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
+    const QStringList values = line.split(QLatin1Char(','));
+    if (values.value(2) != QStringLiteral("0") || values.value(3) != QStringLiteral("0")) continue;
+    const QStringList cell{values[0], values[1], values[4]};
+    cells.push_back(cell.join(QLatin1Char('|')).toStdString());
+  }
+  EXPECT_THAT(cells, ElementsAre("wide|step 100|51", "wide|step 400|81", "narrow|step 100|52",
+                                 "narrow|step 400|82", "narrow|step 700|9"));
+}
+
 TEST_F(GalleryRecipe, AnImageOfAFileIsFoundByItsRunWhateverItsNumberIs) {
   const auto shown = filledPage();
   click(*shown, 1);
