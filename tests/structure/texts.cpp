@@ -128,7 +128,7 @@ std::vector<std::string> sentencesOf(const std::string& text) {
 }
 
 /// Parts between spaces that have a letter or a digit.
-int wordsIn(const std::string& sentence) {
+int countOfWords(const std::string& sentence) {
   std::istringstream parts(sentence);
   int words = 0;
   for (std::string part; parts >> part;) {
@@ -197,7 +197,7 @@ std::vector<WindowText> longSentences(const std::string& file, std::string_view 
         tokens[i - 2].text != "tr")
       continue;
     for (std::string& sentence : sentencesOf(literalAt(tokens, i))) {
-      if (wordsIn(sentence) > kMostWords)
+      if (countOfWords(sentence) > kMostWords)
         found.push_back({file, tokens[i].line, std::move(sentence)});
     }
   }
