@@ -27,7 +27,7 @@ class ParallelView : public QWidget, public DescribedPlot {
   void clearBrushes();
   [[nodiscard]] QString plotSummary() const override;
   [[nodiscard]] Table plotTable() const override;
-  /// Where an axis stands: for tests and for what draws next to it.
+  /// Where the axis has this share of its range.
   [[nodiscard]] QPointF placeOf(int axis, double share) const;
   [[nodiscard]] QSize sizeHint() const override { return {px(720), px(360)}; }
   [[nodiscard]] QSize minimumSizeHint() const override { return {px(240), px(200)}; }

@@ -39,7 +39,7 @@ class ContactSheet : public QAbstractScrollArea, public DescribedPlot {
   /// Group at the top of the screen.
   [[nodiscard]] int groupInSight() const;
   [[nodiscard]] const SheetLayout& sheet() const { return layout_; }
-  /// Where a tile is on the viewport: for tests.
+  /// Where a tile is on the viewport.
   [[nodiscard]] QRect placeOf(int index) const;
   /// First and last image on the screen, from 0; -1 where there is none.
   [[nodiscard]] std::pair<int, int> inSight() const;

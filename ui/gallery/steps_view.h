@@ -39,7 +39,7 @@ class StepsView : public QWidget, public DescribedPlot {
   void setStars(std::function<bool(std::int64_t id)> isStarred) {
     isStarred_ = std::move(isStarred);
   }
-  /// Where a cell is: for tests.
+  /// Where a cell is.
   [[nodiscard]] QRect placeOf(std::int64_t run, std::int64_t step) const;
 
   [[nodiscard]] QString plotSummary() const override;

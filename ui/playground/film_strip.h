@@ -34,7 +34,7 @@ class FilmStrip : public QWidget, public DescribedPlot {
   [[nodiscard]] std::array<int, 2> channels() const;
   /// Largest weight of all steps shown: the end of the colours.
   [[nodiscard]] double largest() const { return largest_; }
-  /// Where a frame is drawn: for tests.
+  /// Where a frame is drawn.
   [[nodiscard]] QRectF frameRect(int step) const;
 
   [[nodiscard]] QString plotSummary() const override;

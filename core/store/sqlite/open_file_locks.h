@@ -17,7 +17,7 @@ namespace vitrine::store {
 /// that other programs need not know. Where the kernel has no such locks, nothing changes.
 void keepLocksWithOpenFiles();
 
-/// The function that SQLite calls instead of fcntl(), for tests.
+/// The function that SQLite calls instead of fcntl().
 VITRINE_STORE_EXPORT int lockOpenFile(int descriptor, int command, ...);
 
 }  // namespace vitrine::store
