@@ -86,7 +86,7 @@ TEST_F(ComparedOnALaptop, AVerdictIsItsSignWhereItsWordsHaveNoRoom) {
   };
   EXPECT_THAT(atWidth(1100), ::testing::EndsWith("  \u2248 no clear difference"));
   EXPECT_THAT(atWidth(560), ::testing::EndsWith("  \u2248"));
-  EXPECT_EQ(page_->tableView().model()->headerData(3, Qt::Horizontal),
+  EXPECT_EQ(only<QTableView>(*page_).model()->headerData(3, Qt::Horizontal),
             QStringLiteral("Paired\ndifference"));
   EXPECT_THAT(atWidth(1100), ::testing::EndsWith("  \u2248 no clear difference"));
 }

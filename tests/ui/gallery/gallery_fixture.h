@@ -82,6 +82,12 @@ class Gallery : public ::testing::Test {
     page.waitUntilIdle();
   }
   static std::string texts(const QWidget& widget) { return labelsIn(widget).toStdString(); }
+  /// Decoded pictures, small and whole ones together.
+  static qsizetype pictureBytes(const GalleryPage& page) {
+    qsizetype bytes = 0;
+    for (const Thumbnails* pictures : page.findChildren<Thumbnails*>()) bytes += pictures->bytes();
+    return bytes;
+  }
   static void press(GalleryPage& page, const char* text) {
     ui::press<QToolButton>(page, text);
     page.waitUntilIdle();

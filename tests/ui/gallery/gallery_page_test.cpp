@@ -411,12 +411,6 @@ TEST_F(Gallery, ShowsTheViewOfAState) {
   other->waitUntilIdle();
 }
 
-qsizetype pictureBytes(const GalleryPage& page) {
-  qsizetype bytes = 0;
-  for (const Thumbnails* pictures : page.findChildren<Thumbnails*>()) bytes += pictures->bytes();
-  return bytes;
-}
-
 TEST_F(Gallery, ReadsOnlyWhatIsInSightIntoBoundedMemory) {
   first_ = workbench_.addRun("many", Json::object());
   for (std::uint64_t i = 0; i < 600; ++i) add(first_, 1, i, static_cast<int>(i % 250));

@@ -93,11 +93,11 @@ TEST_F(Errors, WhatWasDoneIsSaidForAWhileAndAnOfferStays) {
 
 TEST_F(Errors, TheButtonOfAMessageGivesTheFocusBack) {
   bringUp(window);
-  QWidget& list = window.runsPanel().view();
+  QWidget& list = only<RunsPanel>(window).view();
   list.setFocus();
   for (const bool isTaken : {false, true}) {
-    window.bottomBar().offer(QStringLiteral("Deleted."), QStringLiteral("Undo"), [] {});
-    auto* undo = button<QToolButton>(window.bottomBar(), "Undo");
+    only<BottomBar>(window).offer(QStringLiteral("Deleted."), QStringLiteral("Undo"), [] {});
+    auto* undo = button<QToolButton>(only<BottomBar>(window), "Undo");
     ASSERT_NE(undo, nullptr);
     if (isTaken) undo->setFocus(Qt::TabFocusReason);
     QTest::mouseClick(undo, Qt::LeftButton);

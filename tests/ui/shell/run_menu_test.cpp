@@ -110,7 +110,7 @@ TEST_F(RunMenu, OfTheListHasTheEntriesAndKeysOfTheWindows) {
   const QString hide = QStringLiteral("window/hide-from-charts");
   window.keys().setKeys(hide, {Qt::CTRL | Qt::SHIFT | Qt::Key_H});
   QMenu menu;
-  window.runsPanel().fillMenu(menu);
+  only<RunsPanel>(window).fillMenu(menu);
   const auto entry = [&menu](const QString& text) -> QAction* {
     for (QAction* one : menu.actions())
       if (one->text().remove(QLatin1Char('&')) == text) return one;
