@@ -132,9 +132,10 @@ Analysis::Findings findingsOf(const std::vector<Point>& points, Sides trained,
 class ResolutionSweep final : public Analysis {
  public:
   ItemCard card() const override {
-    ItemCard card = itemCard(ItemKind::Analysis, "resolution_sweep", "Resolution sweep",
-                             "The task's scores on images of other sizes; fall/SIZE is by how much the "
-                             "score is below that of the size of training");
+    ItemCard card =
+        itemCard(ItemKind::Analysis, "resolution_sweep", "Resolution sweep",
+                 "The task's scores on images of other sizes; fall/SIZE is by how much the "
+                 "score is below that of the size of training");
     card.needs = {ImageClassifier::kId};
     card.schema.fields = runOnly(
         {listField("sizes", FieldType::Integer, Json::array(),

@@ -77,12 +77,13 @@ std::vector<Fact> filmFacts(const LiveModel& model) {
   };
   const auto timeText = [&](float time) { return shortNumber(static_cast<double>(time)); };
   for (int i = 0; i < film.images; ++i)
-    facts.push_back({model.filmName(i),
-                     QStringLiteral("%1 \u2192 %2")
-                         .arg(number(mean(0, i), 1), number(mean(std::ssize(film.times) - 1, i), 1)),
-                     LiveValues::tr("Mean pixel of the predicted clean image at time %1 and at time "
-                                    "%2, of 255")
-                         .arg(timeText(film.times.front()), timeText(film.times.back()))});
+    facts.push_back(
+        {model.filmName(i),
+         QStringLiteral("%1 \u2192 %2")
+             .arg(number(mean(0, i), 1), number(mean(std::ssize(film.times) - 1, i), 1)),
+         LiveValues::tr("Mean pixel of the predicted clean image at time %1 and at time "
+                        "%2, of 255")
+             .arg(timeText(film.times.front()), timeText(film.times.back()))});
   return facts;
 }
 

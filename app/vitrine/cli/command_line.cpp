@@ -105,7 +105,8 @@ void addModelOptions(CommandLine& line, ModelChoice& choice, const std::string& 
       ->capture_default_str()
       ->type_name("WHICH");
   line.app()
-      .add_option("--use", choice.use, "model, ema for the averaged weights, or auto: averaged where the run has them")
+      .add_option("--use", choice.use,
+                  "model, ema for the averaged weights, or auto: averaged where the run has them")
       ->capture_default_str()
       ->type_name("WEIGHTS");
 }

@@ -13,7 +13,7 @@ namespace vitrine::app {
 struct CheckpointChoice {
   std::int64_t step = 0;
   std::filesystem::path folder;
-  std::string use;                             ///< "model" or "ema", also where "auto" was asked for
+  std::string use;  ///< "model" or "ema", also where "auto" was asked for
   std::filesystem::path weights;               ///< model.safetensors or ema.safetensors within it
   std::shared_ptr<const CheckpointHold> hold;  ///< while it lives the run's trainer leaves it there
 };

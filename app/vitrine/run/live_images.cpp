@@ -72,7 +72,7 @@ train::LiveImages liveImagesOf(const Registry& registry, TaskSession& session) {
   const bool hasPrompt = schema.find("prompt") != nullptr;
   if (hasPrompt) settings["count"] = 1;
   if (!resolveItem(schema, card.id, settings).empty()) return {};
-  // Read at the first look: a run that nobody watches does not pay for it.
+  // Read at the first look: a run without a watcher does not pay for it.
   auto captions = std::make_shared<std::optional<std::vector<std::string>>>();
   return [sampler, settings, hasPrompt, captions](TaskSession& shown, const train::Look& look,
                                                   Results& results) {

@@ -92,7 +92,8 @@ void requireWeights(store::RunStore& store, const Engine& engine, const JudgedPl
   std::set<std::string> known;
   for (const PlannedRun& run : judged.plan.runs) {
     if (!run.init || run.init->plannedRun >= 0) continue;
-    if (!known.insert(run.config.at("model").dump() + initToJson(*run.init).dump()).second) continue;
+    if (!known.insert(run.config.at("model").dump() + initToJson(*run.init).dump()).second)
+      continue;
     const train::InitChoice init =
         initChoiceOf(store, *run.init, "run '" + run.name + "' starts from");
     if (init.weights.empty()) continue;

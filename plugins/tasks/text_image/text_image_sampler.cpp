@@ -60,9 +60,9 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
     constexpr double kParts = 1000;
     PreviewClock previews(config.integer("previews"));
     const auto goesOn = [&](const DrawStep& step) {
-      results.progress(
-          std::llround(kParts * (static_cast<double>(done) + step.share * static_cast<double>(size))),
-          std::llround(kParts * static_cast<double>(count)));
+      results.progress(std::llround(kParts * (static_cast<double>(done) +
+                                              step.share * static_cast<double>(size))),
+                       std::llround(kParts * static_cast<double>(count)));
       if (previews.isDue(step.share)) {
         Artifact preview =
             previewOf("text_image", bytesOf(step.clean), step.time, seeds.front());

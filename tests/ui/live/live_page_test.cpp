@@ -348,7 +348,8 @@ TEST_F(LiveTraining, TheImagesBeingDenoisedAreAFigureWithARowForEachPrompt) {
   for (const QTreeWidget* table : shown->findChildren<QTreeWidget*>()) {
     if (!table->accessibleName().startsWith(QStringLiteral("Mean pixel"))) continue;
     for (int i = 0; i < table->topLevelItemCount(); ++i)
-      values << table->topLevelItem(i)->text(0) + QLatin1Char('=') + table->topLevelItem(i)->text(1);
+      values << table->topLevelItem(i)->text(0) + QLatin1Char('=') +
+                    table->topLevelItem(i)->text(1);
   }
   EXPECT_EQ(values.join(QLatin1Char(';')).toStdString(),
             "a red square=90.0 \u2192 90.0;a circle=92.3 \u2192 90.0");
