@@ -129,6 +129,7 @@ std::vector<SampleSettings> cellsOf(const SampleSettings& base, const SampleGrid
       if (isRunAcross) take(grid.columns, column);
       take(grid.rows, row);
       if (!isRunAcross) take(grid.columns, column);
+      if (!describedImage(cell).isEmpty()) cell.values.erase("prompt");
       cells.push_back(std::move(cell));
     }
   }

@@ -53,7 +53,8 @@ struct SampleGrid {
   [[nodiscard]] bool operator==(const SampleGrid&) const = default;
 };
 
-/// Row by row. Checkpoints of the grid are those of its runs.
+/// Row by row. Checkpoints of the grid are those of its runs. Where an image is described there is
+/// no prompt, since a sampler takes one of the two.
 [[nodiscard]] std::vector<SampleSettings> cellsOf(const SampleSettings& base,
                                                   const SampleGrid& grid);
 

@@ -29,6 +29,13 @@ TEST(SampleSettings, AGridIsTheProductOfItsAxesRowByRow) {
   EXPECT_EQ(cells[3].values.at("guidance"), 1.0);
 }
 
+TEST(SampleSettings, AnImageToDescribeLeavesThePromptOut) {
+  const SampleSettings base = settingsOf({{"prompt", "a bag"}, {"image", "test/17"}});
+  EXPECT_EQ(cellsOf(base, {})[0].values, (Json{{"image", "test/17"}}));
+  const SampleSettings drawn = settingsOf({{"prompt", "a bag"}, {"image", nullptr}});
+  EXPECT_EQ(cellsOf(drawn, {})[0].values, drawn.values);
+}
+
 TEST(SampleSettings, WithoutAxesThereIsOneCell) {
   EXPECT_EQ(cellsOf(settingsOf({{"seed", 7}}), {}).size(), 1U);
 }
