@@ -51,7 +51,7 @@ TEST(SmallWidgets, ALabelThatCutsItsTextHasTheWholeInItsToolTip) {
 
 TEST(SmallWidgets, AMessageThatHasNoRoomInALineStandsInTwo) {
   BottomBar bar;
-  bar.resize(px(900), px(34));
+  bar.resize(px(700), px(34));
   bar.show();
   const QString sentence = QStringLiteral(
       "Stopping run 1, a long name of a run, at a checkpoint. The queue is paused: run 2, a long "
@@ -62,7 +62,7 @@ TEST(SmallWidgets, AMessageThatHasNoRoomInALineStandsInTwo) {
     throw std::logic_error("no message");
   };
   bar.showMessage(sentence);
-  bar.resize(px(900), px(34));
+  bar.resize(px(700), px(34));
   (void)bar.grab();
   ASSERT_GT(label().fontMetrics().horizontalAdvance(sentence), label().width());
   EXPECT_EQ(label().toolTip(), QString()) << "all of it is in sight";
