@@ -125,7 +125,7 @@ QToolButton* makeQuietButton(const QString& text, const QString& name, QWidget* 
   return button;
 }
 
-QToolButton* makeFoldButton(const QString& title, QWidget* parent, const QString& key) {
+QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
   auto* button = withName(new QToolButton(parent), title);
   button->setText(title);
   button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -136,11 +136,9 @@ QToolButton* makeFoldButton(const QString& title, QWidget* parent, const QString
   button->setStyleSheet(
       QStringLiteral("QToolButton { font-weight: 600; padding-left: 0px; } "
                      "QToolButton:checked { color: palette(text); }"));
-  QObject::connect(button, &QToolButton::toggled, button, [button, key](bool isOpen) {
+  QObject::connect(button, &QToolButton::toggled, button, [button](bool isOpen) {
     button->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
-    const QString tip =
-        isOpen ? QObject::tr("Close this group") : QObject::tr("Open this group");
-    button->setToolTip(key.isEmpty() ? tip : QObject::tr("%1 (%2)").arg(tip, key));
+    button->setToolTip(isOpen ? QObject::tr("Close this group") : QObject::tr("Open this group"));
   });
   button->setChecked(true);
   return button;

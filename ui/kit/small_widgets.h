@@ -129,9 +129,8 @@ void restyle(QWidget& widget, const char* property, const QVariant& value);
                                            QWidget* parent);
 
 /// A heading with an arrow that a click or Space turns: checked while what is below it is open, as
-/// at first. \param key  that turns it, too, for its tool tip; "": there is none
-[[nodiscard]] QToolButton* makeFoldButton(const QString& title, QWidget* parent,
-                                          const QString& key = {});
+/// at first.
+[[nodiscard]] QToolButton* makeFoldButton(const QString& title, QWidget* parent);
 
 /// A line to search with, and a button that clears it. \param name  that a screen reader says
 /// \param hint  shown while it is empty; "": the name

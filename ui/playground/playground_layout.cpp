@@ -291,7 +291,8 @@ QWidget* PlaygroundPage::makeSide() {
   verdict_->setTextFormat(Qt::RichText);
   facts_ = new FactTable(tr("Recipe"), inside);
   facts_->setLabelWidth(134);
-  recipeButton_ = makeFoldButton(tr("Recipe"), inside, QStringLiteral("I"));
+  recipeButton_ = makeFoldButton(tr("Recipe"), inside);
+  showKeyOf(info_, *recipeButton_);
   recipeButton_->setChecked(false);
   connect(recipeButton_, &QToolButton::toggled, this, [this](bool isOpen) {
     facts_->setVisible(isOpen && recipe_.is_object());
