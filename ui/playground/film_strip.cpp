@@ -314,20 +314,19 @@ QString FilmStrip::plotSummary() const {
 
 DescribedPlot::Table FilmStrip::plotTable() const {
   Table table;
-  table.columns = {tr("step"), tr("time"), tr("row"), tr("column"), tr("largest weight")};
+  table.columns = {tr("step"), tr("time")};
+  if (!attention_.empty()) table.columns << tr("row") << tr("column") << tr("weight");
   for (int step = 0; step < frameCount(); ++step) {
-    QStringList row{QString::number(step + 1), shortNumber(timeAt(step)), {}, {}, {}};
-    if (const AttentionFrame* frame = attentionAt(step); frame != nullptr) {
-      const std::vector<float>& map = maps_[static_cast<std::size_t>(step)];
-      const auto largest = std::max_element(map.begin(), map.end());
-      const auto at = static_cast<int>(largest - map.begin());
-      if (largest != map.end() && frame->columns > 0) {
-        row[2] = QString::number(at / frame->columns);
-        row[3] = QString::number(at % frame->columns);
-        row[4] = shortNumber(double{*largest});
-      }
+    const QStringList begin{QString::number(step + 1), shortNumber(timeAt(step))};
+    const AttentionFrame* frame = attentionAt(step);
+    if (attention_.empty()) table.rows.push_back(begin);
+    if (frame == nullptr || frame->columns <= 0) continue;
+    const std::vector<float>& map = maps_[static_cast<std::size_t>(step)];
+    for (int at = 0; at < static_cast<int>(map.size()); ++at) {
+      table.rows.push_back(begin + QStringList{QString::number(at / frame->columns),
+                                               QString::number(at % frame->columns),
+                                               shortNumber(map[static_cast<std::size_t>(at)])});
     }
-    table.rows.push_back(row);
   }
   return table;
 }

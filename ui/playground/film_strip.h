@@ -8,6 +8,7 @@
 
 #include "ui/kit/plot_accessible.h"
 #include "ui/playground/drawing.h"
+#include "ui/playground/film_figure.h"
 
 namespace vitrine::ui {
 
@@ -29,6 +30,10 @@ class FilmStrip : public QWidget, public DescribedPlot {
   [[nodiscard]] int step() const { return step_; }  ///< from 0
   void setStep(int step);
   [[nodiscard]] double timeAt(int step) const;
+  /// All that is shown, without words.
+  [[nodiscard]] ImageWay way() const {
+    return {film_, attention_, patch_, layer_, head_, QString(), QString()};
+  }
   [[nodiscard]] QImage imageAt(int step) const;
   /// Layers and heads of the attention, 0 where there is none.
   [[nodiscard]] std::array<int, 2> channels() const;

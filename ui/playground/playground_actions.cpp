@@ -7,7 +7,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/value_text.h"
+#include "ui/playground/film_figure.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
 #include "ui/playground/playground_page.h"
@@ -132,12 +134,50 @@ void PlaygroundPage::copyCommand() {
 }
 
 std::unique_ptr<Figure> PlaygroundPage::figure() {
+  if (isFilmFigure_) return filmFigure();
   if (shown_ == nullptr || (shown_->imageCount() == 0 && shown_->textCount() == 0)) return nullptr;
   return std::make_unique<SampleFigure>(*shown_, FigureStyle{});
 }
 
-void PlaygroundPage::exportShown() {
+// The title names what differs in the cell; the seed is that of the image.
+std::unique_ptr<Figure> PlaygroundPage::filmFigure() const {
+  const DrawnCell* cell = selectedCell();
+  if (cell == nullptr || film_->frameCount() == 0) return nullptr;
+  ImageWay way = film_->way();
+  way.title = filmTitle_->text();
+  Json values = cell->settings.values;
+  if (const DrawnImage* image = selectedImage(); image != nullptr) values["seed"] = image->seed;
+  way.about = drawnFrom(*shown_, values);
+  return std::make_unique<FilmFigure>(std::move(way), FigureStyle{});
+}
+
+// The recipe of the file says which figure it is.
+void PlaygroundPage::exportShown(bool isFilm) {
+  isFilmFigure_ = isFilm;
   exportFigureOf(this, workbench_, *this, QStringLiteral("playground"));
+  isFilmFigure_ = false;
+}
+
+void PlaygroundPage::showWay() {
+  if (!way_ || worker_.isBusy()) return;
+  const Json way = *std::exchange(way_, std::nullopt);
+  constexpr int kMostPlace = 100'000;
+  board_->select({stateInteger(way, "cell", 0, kMostPlace, 0),
+                  stateInteger(way, "image", 0, kMostPlace, 0)});
+  const double row = stateNumber(way, "patch_row", -1);
+  const double column = stateNumber(way, "patch_column", -1);
+  if (row >= 0 && row < 1 && column >= 0 && column < 1) replayAt({row, column});
+}
+
+Json PlaygroundPage::wayState() const {
+  Json state{{"cell", board_->selected().cell}, {"image", board_->selected().image}};
+  const DrawnImage* image = selectedImage();
+  if (image == nullptr || !image->replay || image->replay->attention.empty()) return state;
+  // As shares of the image, from its middle: as a click gives them.
+  const AttentionFrame& frame = image->replay->attention.front();
+  state["patch_row"] = (image->replay->patch[0] + 0.5) / std::max(1, frame.rows);
+  state["patch_column"] = (image->replay->patch[1] + 0.5) / std::max(1, frame.columns);
+  return state;
 }
 
 Json PlaygroundPage::viewState() const {
@@ -147,6 +187,8 @@ Json PlaygroundPage::viewState() const {
           {"rows", axisState(grid.rows)},
           {"columns", axisState(grid.columns)},
           {"drawn", shown_ != nullptr},
+          {"way", wayState()},
+          {"figure", isFilmFigure_ ? "steps" : "images"},
           {"step", film_->step()},
           {"layer", film_->layer()},
           {"head", film_->head()},
@@ -169,6 +211,7 @@ Json PlaygroundPage::figureState() const {
 void PlaygroundPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
   pending_ = state;
+  isFilmFigure_ = stateText(state, "figure") == "steps";
   // A figure names runs by uuid, a view of this database by number.
   renameRuns(*pending_, [this](const Json& run) -> Json {
     const std::int64_t id = run.is_string() ? runOfUuid(workbench_, run.get<std::string>()) : 0;
@@ -248,6 +291,8 @@ void PlaygroundPage::applyState() {
       startDrawing();
     }
   }
+  if (const Json& way = stateMember(state, "way"); way.is_object()) way_ = way;
+  showWay();
   constexpr int kMostIndex = 100'000;
   film_->setChannel(stateInteger(state, "layer", -1, kMostIndex, -1),
                     stateInteger(state, "head", -1, kMostIndex, -1));

@@ -209,7 +209,7 @@ QWidget* PlaygroundPage::makeBoard() {
   keepButton_ = playButton(keep_, card);
   exportButton_ = new QToolButton(card);
   exportButton_->setText(tr("Export figure\u2026"));
-  connect(exportButton_, &QToolButton::clicked, this, &PlaygroundPage::exportShown);
+  connect(exportButton_, &QToolButton::clicked, this, [this] { exportShown(false); });
   zoomBox_ = withName(new QComboBox(card), tr("Zoom"),
                       tr("Pixels of the screen for each pixel of an image"));
   zoomBox_->addItem(tr("Zoom to fit"), 0);
@@ -242,10 +242,13 @@ QWidget* PlaygroundPage::makeFilm() {
   playButton_->setIcon(icon(Icon::Play));
   playButton_->setIconSize(QSize(px(12), px(12)));
   playButton_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  auto* exportFilm = makeToolButton(tr("Export steps\u2026"),
+                                    tr("Save the steps of this image as a figure"), card);
+  connect(exportFilm, &QToolButton::clicked, this, [this] { exportShown(true); });
   bar->row().addWidget(filmTitle_);
   bar->row().addStretch();
   for (QWidget* one : {static_cast<QWidget*>(layerBox_), static_cast<QWidget*>(headBox_),
-                       static_cast<QWidget*>(playButton_)})
+                       static_cast<QWidget*>(playButton_), static_cast<QWidget*>(exportFilm)})
     bar->row().addWidget(one);
   film_ = new FilmStrip(card);
   column->addWidget(film_);

@@ -152,7 +152,7 @@ void PlaygroundPage::waitUntilIdle() {
   if (!worker_.isBusy() && !wantsDraw_) return;
   QEventLoop loop;
   connect(&worker_, &DrawWorker::ended, &loop, [&] {
-    if (!wantsDraw_) loop.quit();
+    if (!wantsDraw_ && !worker_.isBusy()) loop.quit();
   });
   connect(&worker_, &DrawWorker::warmFailed, &loop, &QEventLoop::quit);
   loop.exec();
@@ -338,6 +338,7 @@ void PlaygroundPage::takeEnd(const QString& error) {
   showCost();
   keepDrawings(database_, history_);
   readDescribed(0);
+  showWay();
 }
 
 // What the process said stands alone here: it begins as a sentence does.

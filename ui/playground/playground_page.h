@@ -48,7 +48,8 @@ class PlaygroundPage final : public ReadingPage {
   /// Names its runs by uuid.
   [[nodiscard]] Json figureState() const override;
   void setViewState(const Json& state) override;
-  /// The images that are shown, with what they were drawn from.
+  /// The images that are shown, with what they were drawn from; while the steps of one are
+  /// exported, these.
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
   [[nodiscard]] QString howToRead() const override;
 
@@ -125,7 +126,12 @@ class PlaygroundPage final : public ReadingPage {
   void recall(Recall what);
   void showInfo();
   void copyCommand();
-  void exportShown();
+  /// \param isFilm  the steps of the selected image, not all images
+  void exportShown(bool isFilm);
+  [[nodiscard]] std::unique_ptr<Figure> filmFigure() const;
+  /// Selects the image of a state, and asks its patch, as soon as it is drawn.
+  void showWay();
+  [[nodiscard]] Json wayState() const;
   [[nodiscard]] SampleSettings settings() const;
   [[nodiscard]] const DrawableRun* drawable(std::int64_t run) const;
   [[nodiscard]] QStringList classNames(std::int64_t run) const;
@@ -154,6 +160,8 @@ class PlaygroundPage final : public ReadingPage {
   bool isSamplerKnown_ = false;  ///< the model said which one fits, or the user chose
   bool isSideBelow_ = false;
   std::optional<Json> pending_;  ///< a state that waits for the runs
+  std::optional<Json> way_;      ///< the image and patch of a state that wait for the drawing
+  bool isFilmFigure_ = false;    ///< figure() is that of the steps
   /// Runs that this page asked to pause, and whether they did.
   std::map<std::int64_t, bool> paused_;
   bool holdsQueue_ = false;  ///< it ran before this page paused the runs

@@ -20,23 +20,25 @@ BoardLayout figureLayout(const Drawing& drawing, double width) {
 
 }  // namespace
 
+QString drawnFrom(const Drawing& drawing, const Json& values) {
+  QStringList parts{drawing.runName, QObject::tr("step %1").arg(QString::fromStdString(
+                                         drawing.base.model.checkpoint))};
+  for (const char* key : {"seed", "steps", "guidance"}) {
+    const auto found = values.find(key);
+    const bool isAxis = (drawing.grid.rows && drawing.grid.rows->key == key) ||
+                        (drawing.grid.columns && drawing.grid.columns->key == key);
+    if (found == values.end() || isAxis) continue;
+    parts << QStringLiteral("%1 %2").arg(QLatin1String(key), valueText(*found));
+  }
+  return parts.join(QStringLiteral(", "));
+}
+
 SampleFigure::SampleFigure(Drawing drawing, FigureStyle style)
     : Figure(std::move(style)), drawing_(std::move(drawing)) {}
 
 QString SampleFigure::title() const { return drawing_.title(); }
 
-QString SampleFigure::about() const {
-  QStringList parts{drawing_.runName, QObject::tr("step %1").arg(QString::fromStdString(
-                                          drawing_.base.model.checkpoint))};
-  for (const char* key : {"seed", "steps", "guidance"}) {
-    const auto found = drawing_.base.values.find(key);
-    const bool isAxis = (drawing_.grid.rows && drawing_.grid.rows->key == key) ||
-                        (drawing_.grid.columns && drawing_.grid.columns->key == key);
-    if (found == drawing_.base.values.end() || isAxis) continue;
-    parts << QStringLiteral("%1 %2").arg(QLatin1String(key), valueText(*found));
-  }
-  return parts.join(QStringLiteral(", "));
-}
+QString SampleFigure::about() const { return drawnFrom(drawing_, drawing_.base.values); }
 
 QSize SampleFigure::sizeHint() const { return {kHintWidth, kHintHeight}; }
 

@@ -6,6 +6,9 @@
 
 namespace vitrine::ui {
 
+/// Run, step, and the settings of the cell of a drawing that are no axis of its grid.
+[[nodiscard]] QString drawnFrom(const Drawing& drawing, const Json& values);
+
 class SampleFigure final : public Figure {
  public:
   SampleFigure(Drawing drawing, FigureStyle style);

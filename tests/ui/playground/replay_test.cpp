@@ -8,6 +8,7 @@
 
 #include "core/artifact/artifact.h"
 #include "tests/ui/playground/playground_fixture.h"
+#include "ui/figures/painting.h"
 
 namespace vitrine::ui {
 namespace {
@@ -88,8 +89,52 @@ TEST_F(Replaying, AClickShowsWhereThatPatchReadsAtEachStep) {
   EXPECT_TRUE(visibleText().contains(QStringLiteral("same pixels")));
   // The first layer reads the patch itself, the second one all of them.
   const DescribedPlot::Table table = page_->film().plotTable();
-  EXPECT_EQ(table.rows[9][2], QStringLiteral("2"));
-  EXPECT_EQ(table.rows[9][3], QStringLiteral("1"));
+  ASSERT_EQ(table.rows.size(), 10U * 16) << "every weight of every step";
+  const QStringList& row = table.rows[9 * 16 + 2 * 4 + 1];
+  EXPECT_EQ(row.mid(0, 4).join(QLatin1Char(' ')).toStdString(), "10 1 2 1");
+  EXPECT_EQ(row[4], shortNumber((0.75 + 1.0 / 16) / 2));
+}
+
+TEST_F(Replaying, TheStepsAreAFigureWithEveryWeight) {
+  clickPatch(9, 2, 1);
+  Json state = page_->viewState();
+  state["figure"] = "steps";
+  page_->setViewState(state);
+  page_->waitUntilIdle();
+  const auto figure = page_->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_EQ(figure->error(), QString());
+  EXPECT_EQ(figure->imageCount(), 10);
+  EXPECT_NEAR(figure->valueRange()->at(1), (0.75 + 1.0 / 16) / 2, 1e-6);
+  EXPECT_FALSE(figure->image({400, figure->fittingHeight(400)}, 1).isNull());
+  const QString csv = figure->csv();
+  const QStringList parts = csv.split(QStringLiteral("\n\n"));
+  ASSERT_EQ(parts.size(), 2);
+  const QStringList weights = parts[0].split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  ASSERT_EQ(weights.size(), 1 + 10 * 2 * 16) << "10 steps, 2 layers of one head, 16 patches";
+  EXPECT_EQ(weights[1 + 9 * 32 + 2 * 4 + 1].toStdString(), "10,1,0,0,2,1,0.75");
+  EXPECT_EQ(parts[1].count(QLatin1Char('\n')), 1 + 10 * 64);
+}
+
+TEST_F(Replaying, AFigureOfTheStepsOpensWithItsImageAndPatchInAnotherWindow) {
+  QTest::keyClick(&page_->board(), Qt::Key_Right);
+  clickPatch(9, 3, 2);
+  Json state = page_->figureState();
+  state["figure"] = "steps";
+  const QString csv = [&] {
+    page_->setViewState(state);
+    page_->waitUntilIdle();
+    return page_->figure()->csv();
+  }();
+  open(page_->run());
+  page_->setViewState(state);
+  page_->waitUntilIdle();
+  EXPECT_EQ(page_->board().selected().image, 1);
+  const auto figure = page_->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(figure->summary().contains(QStringLiteral("row 3, column 2")))
+      << figure->summary().toStdString();
+  EXPECT_EQ(figure->csv(), csv);
 }
 
 TEST_F(Replaying, AClickOnTheLargeImageAsksForItsPatch) {
