@@ -14,7 +14,8 @@ namespace vitrine {
 
 /// Kinds a painter exists for; an unknown kind is shown by its `meta`.
 namespace artifact_kind {
-/// float64 [points, 2] x, y
+/// float64 [points, 2] x, y, or [points, 1 + lines] with the names of the lines in meta's `lines`;
+/// `scale` "log": both axes are logarithmic
 inline constexpr const char* kCurve = "curve";
 /// float32 [rows, columns], or [n, rows, columns]
 inline constexpr const char* kHeatmap = "heatmap";
@@ -22,7 +23,8 @@ inline constexpr const char* kHeatmap = "heatmap";
 inline constexpr const char* kMatrix = "matrix";
 /// PNG
 inline constexpr const char* kImage = "image";
-/// uint8 [n, height, width, channels]
+/// uint8 [n, height, width, channels]; with meta's `row_names` and `column_names` a table, row by
+/// row, without the cells in `absent`
 inline constexpr const char* kImageGrid = "image_grid";
 /// JSON {columns, rows} in the data blob
 inline constexpr const char* kTable = "table";

@@ -211,15 +211,13 @@ using Costs = std::map<CostForm, CostCurve>;
 struct CostRow {
   CostForm form;
   const char* name;
-  const char* doc;
   const char* counted;  ///< a way of cellMacs()
 };
 constexpr CostRow kCostForms[] = {
-    {CostForm::Chunkwise, "chunkwise", "chunks of 64, the memory between them", "chunkwise_pairs"},
-    {CostForm::Quadratic, "quadratic", "all pairs, in tiles", "quadratic_pairs"},
-    {CostForm::Recurrent, "recurrent", "token by token, unvectorised", "recurrent"},
-    {CostForm::Softmax, "softmax attention", "for comparison: every token sees all, LibTorch's",
-     "quadratic_full"}};
+    {CostForm::Chunkwise, "chunkwise", "chunkwise_pairs"},         // chunks of 64
+    {CostForm::Quadratic, "quadratic", "quadratic_pairs"},         // all pairs, in tiles
+    {CostForm::Recurrent, "recurrent", "recurrent"},               // token by token, unvectorised
+    {CostForm::Softmax, "softmax attention", "quadratic_full"}};   // LibTorch's, for comparison
 
 /// Floats that a further token would need: the memory and its sum, or all keys and values.
 std::int64_t keptFloats(CostForm form, std::int64_t tokens, std::int64_t width) {
@@ -235,28 +233,40 @@ void addCrossings(std::int64_t width, const Costs& costs, Analysis::Findings& fi
   if (measured) findings.scores.emplace_back("crossing/measured", *measured);
 }
 
+/// A line for each form over the same tokens: where two of them cross is seen on logarithmic axes.
+Artifact costCurve(const Costs& costs) {
+  const std::vector<double>& tokens = costs.begin()->second.tokens;
+  std::vector<double> points;
+  Artifact curve{.name = "cost by tokens", .kind = artifact_kind::kCurve};
+  for (const CostRow& each : kCostForms) curve.meta["lines"].push_back(each.name);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    points.push_back(tokens[i]);
+    for (const CostRow& each : kCostForms) points.push_back(costs.at(each.form).milliseconds[i]);
+  }
+  setFloat64(curve, points,
+             {static_cast<std::int64_t>(tokens.size()), 1 + std::ssize(kCostForms)},
+             {"point", "x, y of each line"});
+  curve.meta["title"] = "Forward pass of one head";
+  curve.meta["x"] = "tokens";
+  curve.meta["y"] = "ms of processor time";
+  curve.meta["scale"] = "log";
+  return curve;
+}
+
 Analysis::Findings costFindings(std::int64_t width, std::int64_t most, int repeats) {
   const at::NoGradGuard noGradient;
   Analysis::Findings findings;
   Json rows = Json::array();
   Costs costs;
   for (const CostRow& each : kCostForms) {
-    std::vector<double> tokens, milliseconds, points;
+    std::vector<double> tokens, milliseconds;
     for (std::int64_t count = 256; count <= most; count *= 2) {
       tokens.push_back(static_cast<double>(count));
       milliseconds.push_back(measureCost(each.form, count, width, repeats));
-      points.insert(points.end(), {tokens.back(), milliseconds.back()});
       rows.push_back({each.name, count, milliseconds.back(),
                       cellMacs(each.counted, {count, width, 1, kCostChunk}) / 1e6,
                       keptFloats(each.form, count, width)});
     }
-    Artifact curve{.name = each.name, .kind = artifact_kind::kCurve};
-    setFloat64(curve, points, {static_cast<std::int64_t>(tokens.size()), 2}, {"point", "x, y"});
-    curve.meta["title"] = std::string("Forward pass of one head, ") + each.name;
-    curve.meta["x"] = "tokens";
-    curve.meta["y"] = "ms of processor time";
-    curve.meta["about"] = each.doc;
-    findings.artifacts.push_back(std::move(curve));
     costs[each.form] = {tokens, milliseconds};
     const auto half = static_cast<std::ptrdiff_t>(tokens.size() / 2);
     if (tokens.size() >= 4) {
@@ -266,6 +276,7 @@ Analysis::Findings costFindings(std::int64_t width, std::int64_t most, int repea
     }
   }
   addCrossings(width, costs, findings);
+  findings.artifacts.push_back(costCurve(costs));
   Artifact table{.name = "cost", .kind = artifact_kind::kTable};
   setJson(table, Json{{"columns",
                        {"form", "tokens", "ms of processor time", "million multiply-adds",

@@ -165,13 +165,16 @@ TEST(TokenCost, GrowsLinearlyInChunksAndSquarelyOverPairs) {
   EXPECT_GE(slopeOf(CostForm::Quadratic), 1.6);
 }
 
-TEST(TokenCost, DrawsACurveForEachForm) {
+TEST(TokenCost, DrawsEveryFormOverTheSameTokensInOneFigure) {
   const auto model = tinyModel();
   const auto found =
       findings(*makeTokenCost(), *model, Json{{"most_tokens", 2048}, {"repeats", 1}});
-  ASSERT_EQ(found.artifacts.size(), 5U);
-  EXPECT_EQ(tensorOf(named(found, "chunkwise")).sizes(), at::IntArrayRef({4, 2}));
-  EXPECT_EQ(tensorOf(named(found, "softmax attention")).sizes(), at::IntArrayRef({4, 2}));
+  ASSERT_EQ(found.artifacts.size(), 2U);
+  const Artifact& curve = named(found, "cost by tokens");
+  EXPECT_EQ(tensorOf(curve).sizes(), at::IntArrayRef({4, 5}));
+  EXPECT_EQ(curve.meta.at("lines"),
+            (Json{"chunkwise", "quadratic", "recurrent", "softmax attention"}));
+  EXPECT_EQ(curve.meta.at("scale"), "log");
   EXPECT_GE(found.scores.size(), 5U);
   std::map<std::string, double> scores(found.scores.begin(), found.scores.end());
   EXPECT_EQ(scores.count("slope/chunkwise"), 1U);

@@ -13,6 +13,7 @@
 #include "tests/ui/figures/figure_of.h"
 #include "tests/ui/support/qt_environment.h"
 #include "ui/figures/figure_view.h"
+#include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/side_by_side.h"
 #include "ui/workbench/figure_file.h"
@@ -290,6 +291,21 @@ TEST(Spectrum, WritesTheLayersByTheirNumbersInTheModel) {
 
 TEST(Curve, WritesItsPointsAndLeavesGapsEmpty) {
   EXPECT_EQ(figureOf(samples::curve())->csv().toStdString(), "x,y\n0,1\n1,4\n2,\n3,9\n");
+}
+
+TEST(Curve, OfSeveralLinesHasTheirNamesAndTheAxesThatItSays) {
+  Artifact artifact = samples::named("cost", "by tokens", artifact_kind::kCurve);
+  setFloat64(artifact, std::vector<double>{256, 1, 4, 512, 2, 16}, {2, 3}, {"point", "x, y"});
+  artifact.meta["x"] = "tokens";
+  artifact.meta["lines"] = {"chunkwise", "quadratic"};
+  artifact.meta["scale"] = "log";
+  const auto figure = figureOf(artifact);
+  EXPECT_EQ(figure->csv().toStdString(), "tokens,chunkwise,quadratic\n256,1,4\n512,2,16\n");
+  const auto* lines = dynamic_cast<const LineChartFigure*>(figure.get());
+  ASSERT_NE(lines, nullptr);
+  EXPECT_EQ(lines->chart().x.scale, AxisScale::Log);
+  EXPECT_EQ(lines->chart().y.scale, AxisScale::Log);
+  EXPECT_FALSE(figure->image({400, 300}, 1).isNull());
 }
 
 TEST(Curve, KeepsASpikeAmongManyPoints) {
