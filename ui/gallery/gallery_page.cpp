@@ -102,7 +102,10 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
   showTools();
 }
 
-GalleryPage::~GalleryPage() = default;
+GalleryPage::~GalleryPage() {
+  // It loses the focus with the page's widgets, after what a search needs is gone.
+  search_->disconnect(this);
+}
 
 void GalleryPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);

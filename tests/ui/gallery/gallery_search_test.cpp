@@ -49,5 +49,13 @@ TEST_F(Gallery, DownStaysInTheSearchThatHasNoHits) {
   EXPECT_TRUE(shown->sheet().hasFocus());
 }
 
+TEST_F(Gallery, ClosesWhileASearchIsTyped) {
+  auto shown = filledPage();
+  auto* field = shown->findChild<QLineEdit*>();
+  field->setFocus();
+  QTest::keyClicks(field, QStringLiteral("sampler:ddim"));
+  shown.reset();
+}
+
 }  // namespace
 }  // namespace vitrine::ui
