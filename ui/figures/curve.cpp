@@ -12,7 +12,7 @@
 namespace vitrine::ui {
 namespace {
 
-constexpr std::int64_t kMostLines = 64;
+constexpr std::int64_t kMostCurveLines = 64;
 
 class CurveFigure final : public LineChartFigure {
  public:
@@ -45,9 +45,9 @@ class CurveFigure final : public LineChartFigure {
 std::unique_ptr<Figure> makeCurve(const Json& meta, std::vector<std::byte> data,
                                   FigureStyle style) {
   const ArrayView view = arrayOf(meta, data);
-  if (view.shape.size() != 2 || view.shape[1] < 2 || view.shape[1] > 1 + kMostLines)
+  if (view.shape.size() != 2 || view.shape[1] < 2 || view.shape[1] > 1 + kMostCurveLines)
     throw FileError("a curve needs the shape [points, 2], or [points, 1 + lines] of at most " +
-                    std::to_string(kMostLines) + " lines");
+                    std::to_string(kMostCurveLines) + " lines");
   LineChart chart;
   chart.title = metaText(meta, "title");
   if (chart.title.isEmpty()) chart.title = QObject::tr("Curve");

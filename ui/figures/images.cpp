@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kMostImages = 4096;
 /// Of a table of images: between two, the line of a name, and the widest image where the height is
 /// free.
-constexpr double kCellGap = 3, kLine = 18, kMostCell = 112;
+constexpr double kCellGap = 3, kNameLine = 18, kMostCell = 112;
 
 QString pixelText(const QImage& image, int x, int y) {
   const QColor color = image.pixelColor(x, y);
@@ -167,8 +167,8 @@ class ImageGridFigure final : public Figure {
     if (isTable()) {
       const double tile =
           std::min(kMostCell, cellRoom(inner) / static_cast<double>(columns_.size()));
-      return 2 * kMargin + headerHeight(inner, title(), about()) + kLine +
-             static_cast<double>(rows_.size()) * (kLine + tile / aspect() + kCellGap);
+      return 2 * kMargin + headerHeight(inner, title(), about()) + kNameLine +
+             static_cast<double>(rows_.size()) * (kNameLine + tile / aspect() + kCellGap);
     }
     return 2 * kMargin + headerHeight(inner, title(), about()) +
            tilesHeight(static_cast<int>(images_.size()), inner, aspect(), labelHeight());
@@ -218,8 +218,8 @@ class ImageGridFigure final : public Figure {
     const auto columns = static_cast<int>(columns_.size());
     const double tile =
         std::max(1.0, std::min(cellRoom(body.width()) / columns,
-                               ((body.height() - kLine) / static_cast<double>(rows_.size()) -
-                                kLine - kCellGap) *
+                               ((body.height() - kNameLine) / static_cast<double>(rows_.size()) -
+                                kNameLine - kCellGap) *
                                    aspect()));
     const QSizeF size(tile, tile / aspect());
     const auto words = [&](const QRectF& rect, Qt::Alignment side, const QString& text) {
@@ -228,15 +228,17 @@ class ImageGridFigure final : public Figure {
       drawLineWithTip(painter, rect, static_cast<int>(side | Qt::AlignVCenter), text);
     };
     for (int i = 0; i < columns; ++i)
-      words({body.left() + i * (tile + kCellGap), body.top(), tile, kLine}, Qt::AlignHCenter,
+      words({body.left() + i * (tile + kCellGap), body.top(), tile, kNameLine}, Qt::AlignHCenter,
             columns_[i]);
     for (int i = 0; i < std::ssize(images_); ++i) {
-      const double top = body.top() + kLine + i / columns * (kLine + size.height() + kCellGap);
+      const double each = kNameLine + size.height() + kCellGap;
+      const double top = body.top() + kNameLine + i / columns * each;
       if (i % columns == 0)
-        words({body.left(), top, body.width(), kLine}, Qt::AlignLeft, rows_[i / columns]);
+        words({body.left(), top, body.width(), kNameLine}, Qt::AlignLeft, rows_[i / columns]);
       if (isAbsent_[static_cast<std::size_t>(i)]) continue;
       const QImage& image = images_[static_cast<std::size_t>(i)];
-      const QRectF rect(QPointF(body.left() + i % columns * (tile + kCellGap), top + kLine), size);
+      const double left = body.left() + i % columns * (tile + kCellGap);
+      const QRectF rect(QPointF(left, top + kNameLine), size);
       drawSmall(painter, rect, image);
       const QString name =
           QStringLiteral("%1, %2, ").arg(rows_[i / columns], columns_[i % columns]);

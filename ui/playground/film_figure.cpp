@@ -11,11 +11,12 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr double kGap = 4, kLine = 18, kTime = 16, kLeastTile = 44, kMostTile = 96, kBar = 72;
-constexpr int kHintWidth = 640;
+constexpr double kWayGap = 4, kWayLine = 18, kWayTime = 16, kWayBar = 72;
+constexpr double kLeastWayTile = 44, kMostWayTile = 96;
+constexpr int kWayWidth = 640;
 
 /// The part of a square grid that one patch of an attention map is.
-QRectF patchRect(const QRectF& map, const AttentionFrame& frame, const std::array<int, 2>& patch) {
+QRectF wayPatch(const QRectF& map, const AttentionFrame& frame, const std::array<int, 2>& patch) {
   const double width = map.width() / std::max(1, frame.columns);
   const double height = map.height() / std::max(1, frame.rows);
   return {map.left() + patch[1] * width, map.top() + patch[0] * height, width, height};
@@ -35,20 +36,21 @@ FilmFigure::FilmFigure(ImageWay way, FigureStyle style)
 FilmFigure::Layout FilmFigure::layout(double width) const {
   Layout at;
   const int frames = std::max(1, imageCount());
-  const int fitting = std::clamp(static_cast<int>((width + kGap) / (kLeastTile + kGap)), 1, frames);
+  const double each = kLeastWayTile + kWayGap;
+  const int fitting = std::clamp(static_cast<int>((width + kWayGap) / each), 1, frames);
   at.bands = (frames + fitting - 1) / fitting;
   at.across = (frames + at.bands - 1) / at.bands;
-  const double side = std::min(kMostTile, (width - kGap * (at.across - 1)) / at.across);
+  const double side = std::min(kMostWayTile, (width - kWayGap * (at.across - 1)) / at.across);
   const QSize image = way_.film.empty() ? QSize(1, 1) : way_.film.front().image.size();
   at.tile = QSizeF(side, side * image.height() / std::max(1, image.width()));
-  at.head = hasMaps() ? 2 * kLine : kLine;
-  at.band = (hasMaps() ? 2 : 1) * (at.tile.height() + kGap) + kTime;
+  at.head = hasMaps() ? 3 * kWayLine : kWayLine;
+  at.band = (hasMaps() ? 2 : 1) * (at.tile.height() + kWayGap) + kWayTime;
   at.height = at.head + at.bands * at.band;
   return at;
 }
 
 QSize FilmFigure::sizeHint() const {
-  return {kHintWidth, static_cast<int>(std::ceil(fittingHeight(kHintWidth)))};
+  return {kWayWidth, static_cast<int>(std::ceil(fittingHeight(kWayWidth)))};
 }
 
 double FilmFigure::fittingHeight(double width) const {
@@ -129,29 +131,31 @@ void FilmFigure::drawWords(QPainter& painter, const QRectF& body) {
   painter.setFont(smallLetters());
   painter.setPen(themeColors().text);
   constexpr auto kSide = static_cast<int>(Qt::AlignLeft | Qt::AlignVCenter);
-  QRectF line(body.left(), body.top(), body.width(), kLine);
+  QRectF line(body.left(), body.top(), body.width(), kWayLine);
   drawLineWithTip(painter, line, kSide,
                   hasMaps() ? QObject::tr("Above: predicted clean image, by time")
                             : QObject::tr("Predicted clean image, by time"));
   if (!hasMaps()) return;
-  const QString words = QObject::tr("Below: attention of the patch in row %1, column %2 (%3)")
-                            .arg(way_.patch[0])
-                            .arg(way_.patch[1])
-                            .arg(channelName());
+  line.translate(0, kWayLine);
+  drawLineWithTip(painter, line, kSide,
+                  QObject::tr("Below: attention of the patch in row %1, column %2")
+                      .arg(way_.patch[0])
+                      .arg(way_.patch[1]));
+  const QString words = atStart(channelName());
   const QString end = shortNumber(largest_);
-  const double ends = QFontMetricsF(axisLetters()).horizontalAdvance(end) + 3 * kGap;
-  line.translate(0, kLine);
+  const double ends = QFontMetricsF(axisLetters()).horizontalAdvance(end) + 3 * kWayGap;
+  line.translate(0, kWayLine);
   const double wide = QFontMetricsF(smallLetters()).horizontalAdvance(words) + 1;
-  line.setWidth(std::min(wide, std::max(1.0, body.width() - kBar - ends - 5 * kGap)));
+  line.setWidth(std::min(wide, std::max(1.0, body.width() - kWayBar - ends - 5 * kWayGap)));
   drawLineWithTip(painter, line, kSide, words);
   painter.setFont(axisLetters());
   painter.setPen(themeColors().muted);
-  const QRectF zero(line.right() + 2 * kGap, line.top(), 2 * kGap, kLine);
+  const QRectF zero(line.right() + 2 * kWayGap, line.top(), 2 * kWayGap, kWayLine);
   painter.drawText(zero, kSide, QStringLiteral("0"));
-  const QRectF bar(zero.right() + kGap, line.center().y() - 3, kBar, 6);
-  for (int x = 0; x < static_cast<int>(kBar); ++x)
-    painter.fillRect(QRectF(bar.left() + x, bar.top(), 1, bar.height()), mapColor(x / kBar));
-  painter.drawText(QRectF(bar.right() + kGap, line.top(), ends, kLine), kSide, end);
+  const QRectF bar(zero.right() + kWayGap, line.center().y() - 3, kWayBar, 6);
+  for (int x = 0; x < static_cast<int>(kWayBar); ++x)
+    painter.fillRect(QRectF(bar.left() + x, bar.top(), 1, bar.height()), mapColor(x / kWayBar));
+  painter.drawText(QRectF(bar.right() + kWayGap, line.top(), ends, kWayLine), kSide, end);
 }
 
 void FilmFigure::drawFrame(QPainter& painter, const QRectF& image, std::size_t step) {
@@ -161,18 +165,19 @@ void FilmFigure::drawFrame(QPainter& painter, const QRectF& image, std::size_t s
   if (hasMaps()) {
     const AttentionFrame& attention = way_.attention[step];
     const std::vector<float>& values = maps_[step];
-    last.translate(0, image.height() + kGap);
+    last.translate(0, image.height() + kWayGap);
     drawCells(painter, last, attention.rows, attention.columns, [&](int row, int column) {
       const auto index = static_cast<std::size_t>(row * attention.columns + column);
       return mapColor(unitOf(index < values.size() ? values[index] : 0, 0, largest_));
     });
-    drawPatchFrame(painter, patchRect(image, attention, way_.patch), 1.5);
-    drawPatchFrame(painter, patchRect(last, attention, way_.patch), 1.5);
+    drawPatchFrame(painter, wayPatch(image, attention, way_.patch), 1.5);
+    drawPatchFrame(painter, wayPatch(last, attention, way_.patch), 1.5);
   }
   painter.setFont(axisLetters());
   painter.setPen(themeColors().muted);
-  painter.drawText(QRectF(image.left() - kGap / 2, last.bottom() + 1, image.width() + kGap, kTime),
-                   Qt::AlignHCenter | Qt::AlignTop, shortNumber(frame.time));
+  const QRectF words(image.left() - kWayGap / 2, last.bottom() + 1, image.width() + kWayGap,
+                     kWayTime);
+  painter.drawText(words, Qt::AlignHCenter | Qt::AlignTop, shortNumber(frame.time));
 }
 
 void FilmFigure::draw(QPainter& painter, const QRectF& area) {
@@ -190,7 +195,7 @@ void FilmFigure::draw(QPainter& painter, const QRectF& area) {
   for (std::size_t step = 0; step < way_.film.size(); ++step) {
     const int column = static_cast<int>(step) % at.across;
     const int band = static_cast<int>(step) / at.across;
-    const QRectF image(QPointF(column * (at.tile.width() + kGap), band * at.band), at.tile);
+    const QRectF image(QPointF(column * (at.tile.width() + kWayGap), band * at.band), at.tile);
     drawFrame(painter, image, step);
     const auto onPaper = [&](const QRectF& rect) {
       return QRectF(corner + rect.topLeft() * share, rect.size() * share);
@@ -200,7 +205,7 @@ void FilmFigure::draw(QPainter& painter, const QRectF& area) {
                               .arg(shortNumber(way_.film[step].time));
     addRegion(onPaper(image), [words](const QPointF&) { return words; });
     if (!hasMaps()) continue;
-    const QRectF map = onPaper(image.translated(0, at.tile.height() + kGap));
+    const QRectF map = onPaper(image.translated(0, at.tile.height() + kWayGap));
     addRegion(map, [this, step, map, words](const QPointF& point) {
       const AttentionFrame& frame = way_.attention[step];
       const auto [row, cell] = cellAt(map, frame.rows, frame.columns, point);
