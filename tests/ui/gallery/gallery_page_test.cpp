@@ -236,11 +236,9 @@ TEST_F(Gallery, ReturnStaysInTheSearchAndDownGoesToTheImages) {
   ASSERT_NE(qobject_cast<QLineEdit*>(field), nullptr);
   QTest::keyClicks(field, QStringLiteral("st"));
   EXPECT_EQ(workbench_.store().imageTags(second_).size(), 0u);
-  for (int i = 0; i < 2; ++i) QTest::keyClick(field, Qt::Key_Backspace);
-  EXPECT_TRUE(soon([&] {  // the search may have come to no hits meanwhile
-    QTest::keyClick(field, Qt::Key_Down);
-    return shown->focusWidget() == &shown->sheet();
-  }));
+  type(*shown, QStringLiteral("sampler:ddim"));  // with those letters there are no hits
+  QTest::keyClick(field, Qt::Key_Down);
+  EXPECT_EQ(shown->focusWidget(), &shown->sheet());
 }
 
 TEST_F(Gallery, GroupsImagesByStepAndGoesToAStepWithTheSlider) {
