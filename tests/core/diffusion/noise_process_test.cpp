@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::diffusion {

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/eval/generation_metrics.h"
 #include "core/nn/position/timestep_embedding.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::diffusion {

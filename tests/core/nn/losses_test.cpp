@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "tests/support/golden_case.h"
-#include "tests/support/golden_losses.h"
+#include "tests/support/golden/case.h"
+#include "tests/support/golden/losses.h"
 
 namespace vitrine::nn {
 namespace {

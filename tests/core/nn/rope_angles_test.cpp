@@ -10,7 +10,7 @@
 #include "core/nn/position/rope.h"
 #include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 
 namespace vitrine::nn {
 namespace {

@@ -11,8 +11,8 @@
 #include "core/eval/captions.h"
 #include "core/text/token_rows.h"
 #include "core/text/unicode.h"
-#include "tests/support/golden_case.h"
-#include "tests/support/golden_rules.h"
+#include "tests/support/golden/case.h"
+#include "tests/support/golden/rules.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
@@ -194,9 +194,8 @@ TEST(TokenizerFiles, RefuseWhatTheyCannotRead) {
   EXPECT_THAT(modelRefusal(pieceField("a", 0, 4) + kPairs + kUnchanged),
               Names("s.model", "piece 0", "'a'"));
   EXPECT_THAT(modelRefusal(piece + kPairs + kUnchanged), Names("s.model", "<0x00>"));
-  EXPECT_THAT(
-      modelRefusal(piece + pieceField(std::string(5000, 'b'), 0, 1) + kPairs + kUnchanged),
-      Names("s.model", "piece 1", "4096"));
+  EXPECT_THAT(modelRefusal(piece + pieceField(std::string(5000, 'b'), 0, 1) + kPairs + kUnchanged),
+              Names("s.model", "piece 1", "4096"));
   EXPECT_THAT([&] { (void)openTokenizer("/nowhere/tokenizer.json"); },
               Fails<NotFoundError>("/nowhere/tokenizer.json"));
   EXPECT_THAT([&] { (void)openTokenizer(file("a.json", "{")); }, Fails<FileError>("a.json"));

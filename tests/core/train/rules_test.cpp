@@ -11,7 +11,7 @@
 #include "core/train/optimizer.h"
 #include "core/train/schedule.h"
 #include "tests/support/core_items.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 
 namespace vitrine::train {
 namespace {

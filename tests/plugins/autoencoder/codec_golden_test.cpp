@@ -5,7 +5,7 @@
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "tests/plugins/autoencoder/codecs.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine::autoencoder {

@@ -10,7 +10,7 @@
 #include "core/model/weights.h"
 #include "plugins/baselines/diffusion_transformers.h"
 #include "plugins/visionllama_diffusion/rotary_diffusion.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::generation {

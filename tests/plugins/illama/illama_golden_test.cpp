@@ -9,7 +9,7 @@
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "plugins/illama/illama.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 
 namespace vitrine::illama {
 namespace {

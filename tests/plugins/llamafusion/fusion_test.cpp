@@ -11,8 +11,8 @@
 #include "plugins/llamafusion/architectures.h"
 #include "plugins/llamafusion/image_io.h"
 #include "plugins/llamafusion/layout.h"
-#include "tests/support/golden_case.h"
-#include "tests/support/golden_llamafusion.h"
+#include "tests/support/golden/case.h"
+#include "tests/support/golden/llamafusion.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 

@@ -14,7 +14,7 @@
 #include "core/text/token_rows.h"
 #include "plugins/llamafusion/architectures.h"
 #include "tests/support/every_cpu_path.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::llamafusion {

@@ -11,7 +11,7 @@
 #include "plugins/transforms/rand_augment.h"
 #include "plugins/transforms/scene_crops.h"
 #include "tests/plugins/transforms/patterns.h"
-#include "tests/support/golden_augment.h"
+#include "tests/support/golden/augment.h"
 
 namespace vitrine::transforms {
 namespace {

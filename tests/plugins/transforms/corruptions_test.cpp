@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "tests/plugins/transforms/patterns.h"
-#include "tests/support/golden_augment.h"
+#include "tests/support/golden/augment.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::transforms {

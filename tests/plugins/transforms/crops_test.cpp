@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "tests/plugins/transforms/patterns.h"
-#include "tests/support/golden_compare.h"
+#include "tests/support/golden/compare.h"
 
 namespace vitrine::transforms {
 namespace {
@@ -135,8 +135,7 @@ TEST(Resize, WithoutASizeNeedsThatOfTheModelAndWorksOnBytes) {
       Fails<ConfigError>("resize"));
   EXPECT_THAT(
       [&] {
-        (void)pipelineOf(set,
-                         listOf({{{"name", "normalize"}}, {{"name", "resize"}, {"size", 3}}}));
+        (void)pipelineOf(set, listOf({{{"name", "normalize"}}, {{"name", "resize"}, {"size", 3}}}));
       },
       Fails<ConfigError>("resize", "normalize"));
   const auto pipeline =

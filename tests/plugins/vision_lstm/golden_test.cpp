@@ -4,8 +4,8 @@
 
 #include "plugins/vision_lstm/vision_lstm.h"
 #include "tests/support/every_cpu_path.h"
-#include "tests/support/golden_case.h"
-#include "tests/support/golden_vision_lstm.h"
+#include "tests/support/golden/case.h"
+#include "tests/support/golden/vision_lstm.h"
 
 namespace vitrine::vision_lstm {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "core/plugin/registry.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::vision_lstm {

@@ -8,7 +8,7 @@
 #include "core/model/weights.h"
 #include "plugins/visionllama/architectures.h"
 #include "tests/plugins/visionllama/small_models.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 
 namespace vitrine::visionllama {
 namespace {

@@ -15,7 +15,7 @@
 #include "plugins/visionllama/architectures.h"
 #include "tests/plugins/visionllama/small_models.h"
 #include "tests/support/every_cpu_path.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::visionllama {

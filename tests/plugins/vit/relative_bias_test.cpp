@@ -13,7 +13,7 @@
 #include "core/model/weights.h"
 #include "plugins/vit/vit.h"
 #include "tests/support/every_cpu_path.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine::vit {

@@ -12,7 +12,7 @@
 #include "core/model/weights.h"
 #include "core/nn/vision_transformer.h"
 #include "plugins/vit/vit.h"
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 
 namespace vitrine::vit {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/golden_models.h"
+#include "tests/support/golden/models.h"
 
 namespace vitrine::testing {
 
@@ -22,7 +22,7 @@ namespace vitrine::testing {
 void expectReproduced(const std::string& name, const Architecture& architecture,
                       const Json& overrides = Json::object());
 
-/// The same of a case without a network (golden_rules.h), of the tensors that are called `parts`,
+/// The same of a case without a network (rules.h), of the tensors that are called `parts`,
 /// or lie below one of them: "output/lamb" means output/lamb/step_0/weight, too.
 void expectRuleReproduced(const std::string& name, const std::vector<std::string>& parts);
 

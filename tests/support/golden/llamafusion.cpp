@@ -1,4 +1,4 @@
-#include "tests/support/golden_llamafusion.h"
+#include "tests/support/golden/llamafusion.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
@@ -18,7 +18,7 @@
 #include "plugins/llamafusion/text_decoder.h"
 #include "plugins/tasks/text_image/noise_steps.h"
 #include "tests/support/core_items.h"
-#include "tests/support/golden_models.h"
+#include "tests/support/golden/models.h"
 
 namespace vitrine::testing {
 

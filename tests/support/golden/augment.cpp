@@ -1,4 +1,4 @@
-#include "tests/support/golden_augment.h"
+#include "tests/support/golden/augment.h"
 
 #include <ATen/ATen.h>
 

@@ -1,4 +1,4 @@
-#include "tests/support/golden_case.h"
+#include "tests/support/golden/case.h"
 
 #include <ATen/ATen.h>
 
@@ -8,8 +8,8 @@
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "tests/support/every_cpu_path.h"
-#include "tests/support/golden_rules.h"
-#include "tests/support/golden_variants.h"
+#include "tests/support/golden/rules.h"
+#include "tests/support/golden/variants.h"
 
 namespace vitrine::testing {
 

@@ -1,5 +1,5 @@
 // The comparison of reference cases itself: it must be able to fail.
-#include "tests/support/golden_compare.h"
+#include "tests/support/golden/compare.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,4 @@
 // Noise schedules, diffusion losses, paths, solvers and generation metrics against reference cases.
-#include "tests/support/golden_rules.h"
-
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include "core/nn/position/position_embedding.h"
 #include "core/nn/position/timestep_embedding.h"
 #include "core/train/update/ema.h"
+#include "tests/support/golden/rules.h"
 
 namespace vitrine::testing {
 
@@ -395,8 +394,7 @@ Tensors keptSteps(const Json& given) {
     const std::size_t colon = name.find(':');
     bool isRefused = false;
     try {
-      static_cast<void>(
-          respacedSteps(std::stoll(name.substr(0, colon)), name.substr(colon + 1)));
+      static_cast<void>(respacedSteps(std::stoll(name.substr(0, colon)), name.substr(colon + 1)));
     } catch (const ConfigError&) {
       isRefused = true;
     }

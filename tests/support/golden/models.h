@@ -5,7 +5,7 @@
 #include "core/config/config.h"
 #include "core/model/model.h"
 #include "core/plugin/registry.h"
-#include "tests/support/golden_compare.h"
+#include "tests/support/golden/compare.h"
 
 namespace vitrine::testing {
 

@@ -1,4 +1,4 @@
-#include "tests/support/golden_losses.h"
+#include "tests/support/golden/losses.h"
 
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/cross_entropy_loss.h>

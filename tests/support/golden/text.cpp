@@ -1,4 +1,4 @@
-#include "tests/support/golden_text.h"
+#include "tests/support/golden/text.h"
 
 #include <ATen/ATen.h>
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tests/support/golden_compare.h"
+#include "tests/support/golden/compare.h"
 
 namespace vitrine::testing {
 

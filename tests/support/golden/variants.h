@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tests/support/golden_models.h"
+#include "tests/support/golden/models.h"
 
 namespace vitrine::testing {
 

@@ -5,8 +5,8 @@
 #include "core/eval/calibration.h"
 #include "core/eval/matrix_rank.h"
 #include "core/train/update/ema.h"
-#include "tests/support/golden_losses.h"
-#include "tests/support/golden_rules.h"
+#include "tests/support/golden/losses.h"
+#include "tests/support/golden/rules.h"
 
 namespace vitrine::testing {
 

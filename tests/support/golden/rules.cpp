@@ -1,4 +1,4 @@
-#include "tests/support/golden_rules.h"
+#include "tests/support/golden/rules.h"
 
 #include <ATen/ATen.h>
 
@@ -16,8 +16,8 @@
 #include "core/train/update/ema.h"
 #include "core/train/update/parameter_policy.h"
 #include "tests/support/core_items.h"
-#include "tests/support/golden_losses.h"
-#include "tests/support/golden_text.h"
+#include "tests/support/golden/losses.h"
+#include "tests/support/golden/text.h"
 
 namespace vitrine::testing {
 
@@ -295,7 +295,6 @@ Tensors averaging(const GoldenCase& golden) {
   return pass;
 }
 
-
 /// A loss and the gradient of its logits, under the names of the case.
 template <class Function>
 void addLoss(const GoldenCase& golden, const std::string& name, const std::string& logitsName,
@@ -369,8 +368,9 @@ Tensors losses(const GoldenCase& golden) {
 
 /// The angles of a table that case.json describes.
 at::Tensor ropeTable(const Json& table) {
-  requireKnown(table, "tables", {"rotated_width", "grid", "base", "kind", "t1", "sx", "sy", "cls",
-                                 "cls_pos", "row_first"});
+  requireKnown(
+      table, "tables",
+      {"rotated_width", "grid", "base", "kind", "t1", "sx", "sy", "cls", "cls_pos", "row_first"});
   const std::array<std::int64_t, 2> grid = table.at("grid");
   const std::int64_t channels = table.at("rotated_width");
   const double theta = table.value("base", 1e4);

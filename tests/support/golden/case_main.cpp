@@ -24,12 +24,12 @@
 #include "plugins/visionllama/rope_settings.h"
 #include "plugins/visionllama_diffusion/rotary_diffusion.h"
 #include "plugins/vit/vit.h"
-#include "tests/support/golden_augment.h"
-#include "tests/support/golden_llamafusion.h"
-#include "tests/support/golden_models.h"
-#include "tests/support/golden_rules.h"
-#include "tests/support/golden_variants.h"
-#include "tests/support/golden_vision_lstm.h"
+#include "tests/support/golden/augment.h"
+#include "tests/support/golden/llamafusion.h"
+#include "tests/support/golden/models.h"
+#include "tests/support/golden/rules.h"
+#include "tests/support/golden/variants.h"
+#include "tests/support/golden/vision_lstm.h"
 
 namespace {
 

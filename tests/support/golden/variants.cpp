@@ -1,4 +1,4 @@
-#include "tests/support/golden_variants.h"
+#include "tests/support/golden/variants.h"
 
 #include <cstdio>
 #include <set>

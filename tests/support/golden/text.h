@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "tests/support/golden_compare.h"
+#include "tests/support/golden/compare.h"
 
 namespace vitrine::testing {
 

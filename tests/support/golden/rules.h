@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "tests/support/golden_compare.h"
+#include "tests/support/golden/compare.h"
 
 namespace vitrine::testing {
 

@@ -1,4 +1,4 @@
-#include "tests/support/golden_vision_lstm.h"
+#include "tests/support/golden/vision_lstm.h"
 
 #include <ATen/ATen.h>
 #include <zlib.h>

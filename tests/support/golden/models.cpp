@@ -1,4 +1,4 @@
-#include "tests/support/golden_models.h"
+#include "tests/support/golden/models.h"
 
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
@@ -26,13 +26,13 @@ std::string firstWord(const Json& text) {
 /// What no schema here has yet; a case that uses it is another model.
 void refuseUnknownParts(const Json& theirs) {
   requireKnown(theirs, "model",
-               {"image_size",  "patch_size", "in_channels", "width",
-                "depth",       "heads",      "mlp_width",   "num_classes",
-                "mlp",         "mlp_bias",   "mlp_ratio",   "mlp_hidden_multiple_of",
-                "norm",        "norm_eps",   "qkv_bias",    "proj_bias",
-                "qkv_layout",  "pool",       "final_norm",  "class_token",
-                "pos_embed",   "rope",       "mask",        "pos_embed_has_class_row",
-                "layer_scale", "hybrid",     "placement",   "representation",
+               {"image_size",   "patch_size", "in_channels", "width",
+                "depth",        "heads",      "mlp_width",   "num_classes",
+                "mlp",          "mlp_bias",   "mlp_ratio",   "mlp_hidden_multiple_of",
+                "norm",         "norm_eps",   "qkv_bias",    "proj_bias",
+                "qkv_layout",   "pool",       "final_norm",  "class_token",
+                "pos_embed",    "rope",       "mask",        "pos_embed_has_class_row",
+                "layer_scale",  "hybrid",     "placement",   "representation",
                 "distill_token"});
   if (!theirs.value("proj_bias", true))
     throw Unmapped("attention without a bias behind it has no counterpart");
@@ -57,8 +57,8 @@ void refuseUnknownParts(const Json& theirs) {
 at::Tensor pulledBack(const at::Tensor& gradient, const at::Tensor& stored) {
   const auto asImage = [](const at::Tensor& grid) { return grid.permute({0, 3, 1, 2}); };
   const at::Tensor leaf = at::zeros_like(stored).requires_grad_(true);
-  const at::Tensor resized = at::upsample_bicubic2d(
-      asImage(leaf), {gradient.size(1), gradient.size(2)}, false);
+  const at::Tensor resized =
+      at::upsample_bicubic2d(asImage(leaf), {gradient.size(1), gradient.size(2)}, false);
   (resized * asImage(gradient)).sum().backward();
   return leaf.grad();
 }

@@ -1,12 +1,13 @@
 // Corruptions of images against reference cases, and what they cost.
+#include "plugins/transforms/corruptions.h"
+
 #include <ATen/ATen.h>
 
 #include <numeric>
 #include <span>
 #include <vector>
 
-#include "plugins/transforms/corruptions.h"
-#include "tests/support/golden_augment.h"
+#include "tests/support/golden/augment.h"
 
 namespace vitrine::testing {
 

@@ -1,4 +1,4 @@
-#include "tests/support/golden_compare.h"
+#include "tests/support/golden/compare.h"
 
 #include <ATen/ATen.h>
 
@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/model/weights.h"
-#include "tests/support/golden_text.h"
+#include "tests/support/golden/text.h"
 
 namespace vitrine::testing {
 
