@@ -239,6 +239,7 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
     Json values{{"seed", 4},       {"count", 2},      {"prompt", "dark"}, {"image", nullptr},
                 {"steps", 4},      {"guidance", 2.0}, {"clip", 1.0},      {"max_tokens", 5},
                 {"batch_size", 1}, {"previews", 0}};
+    if (settings.contains("image")) values["prompt"] = "";
     values.update(settings);
     CollectedResults results;
     TextImageSampler().sample({*session, Config(values)}, results);
@@ -294,7 +295,8 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   const std::vector<std::byte> wide = encodePng(std::vector<std::uint8_t>(24, 9), 4, 6, 1);
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(wide.data()), static_cast<std::streamsize>(wide.size()));
-  EXPECT_THAT(refused({{"image", file}}), Names("4 x 6", "4 x 4"));
+  EXPECT_EQ(made({{"image", file}, {"count", 1}}).texts.size(), 1U) << "its middle is described";
+  EXPECT_THAT(refused({{"image", file}, {"prompt", "dark"}}), Names("image", "prompt"));
   EXPECT_THAT(refused({{"steps", 1001}}), Names(1001));
 }
 
@@ -307,8 +309,11 @@ TEST(TextImage, RefusesToWriteAnImageThatIsNotFinite) {
                     {"steps", 2},      {"guidance", 1.0}, {"clip", 1.0},      {"max_tokens", 5},
                     {"batch_size", 1}, {"previews", 0}};
   CollectedResults results;
-  EXPECT_THAT([&] { TextImageSampler().sample({*session, Config(values)}, results); },
-              test::Fails<RefusedError>("seed", 4, "not finite"));
+  EXPECT_THAT(
+      [&] {
+        TextImageSampler().sample({*session, Config(values)}, results);
+      },
+      test::Fails<RefusedError>("seed", 4, "not finite"));
   EXPECT_TRUE(results.images.empty());
 }
 
