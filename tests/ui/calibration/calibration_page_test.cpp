@@ -41,8 +41,10 @@ TEST_F(Calibration, DrawsTheNewestAnswersWithTheSplitInTheTitle) {
                                          samples::predictions(samples::mixedAnswers(), 200)})});
   ASSERT_EQ(shown->shown().size(), 1u);
   EXPECT_EQ(shown->current()->step, 200);
-  EXPECT_TRUE(figure(*shown, "Reliability diagram").figure()->summary().startsWith(
-      QLatin1String("Reliability, test")));
+  EXPECT_TRUE(figure(*shown, "Reliability diagram")
+                  .figure()
+                  ->summary()
+                  .startsWith(QLatin1String("Reliability, test")));
   EXPECT_EQ(shown->notice().toStdString(), "");
 }
 
@@ -224,8 +226,8 @@ TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
 TEST_F(Calibration, TheChosenImageHasAShortNameAndTheWholeInItsToolTip) {
   const auto shown = page({mixed()});
   QTest::mouseClick(button<QToolButton>(*shown, "Misclassified"), Qt::LeftButton);
-  const QString name = QStringLiteral("Image %1, test \u00b7 T 1.00")
-                           .arg(shown->strip().entries().front().id);
+  const QString name =
+      QStringLiteral("Image %1, test \u00b7 T 1.00").arg(shown->strip().entries().front().id);
   Figure* figure = named<FigureView>(*shown, "Chosen image")->figure();
   ASSERT_NE(figure, nullptr);
   EXPECT_TRUE(figure->summary().startsWith(name)) << figure->summary().toStdString();
@@ -425,9 +427,9 @@ TEST_F(Calibration, SaysThatNoDecisionsBetweenCuesAreStored) {
   QTest::mouseClick(button<QToolButton>(*shown, "Shape or texture"), Qt::LeftButton);
   EXPECT_EQ(figure(*shown, "Confusion matrix").figure(), nullptr);
   EXPECT_EQ(figure(*shown, "Confusion matrix").plotSummary().toStdString(),
-            "These runs have stored no decisions between shape and texture up to this step. They "
-            "are stored while a run trains where shape bias is ticked under Observe, on data whose "
-            "test images have the shape of one class and the texture of another.");
+            "These runs have stored no decisions between shape and texture up to this step. A run "
+            "stores them while it trains when shape bias is ticked under Observe. Its test images "
+            "need the shape of one class and the texture of another.");
 }
 
 TEST_F(Calibration, DecisionsBetweenCuesAreComputedInOneClickWhereTheDataHaveBoth) {

@@ -1,12 +1,14 @@
 // Text that is not of the window's own font grows with it, and so do the docks.
 #include <QDockWidget>
 #include <QPlainTextEdit>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QWindow>
 #include <utility>
 
 #include "tests/ui/support/qt_test.h"
 #include "ui/kit/log_tail.h"
+#include "ui/kit/settings.h"
 #include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
@@ -86,10 +88,12 @@ TEST_F(ZoomedDocks, HaveTheirWidthsAgainAfterTheTableOfRuns) {
 
 TEST_F(ZoomedDocks, OfALayoutHaveItsWidthsAtTheZoomInUse) {
   const auto before = widths();
+  const QTemporaryDir folder;
+  useSettings(folder.filePath(QStringLiteral("studio.ini")));
   const QString name = QStringLiteral("small");
   storeLayout(name, window_.layoutNow());
   const auto layout = storedLayout(name);
-  forgetLayout(name);
+  forgetSettings();
   ASSERT_TRUE(layout.has_value());
   window_.setZoom(1.5);
   window_.showLayout(*layout);
