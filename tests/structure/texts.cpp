@@ -17,12 +17,12 @@ namespace {
 
 /// Calls that make a QString of a literal, and those that show one.
 const std::set<std::string_view> kTextCalls{
-    "QLatin1String",      "QString",      "QStringLiteral",
-    "addAction",          "addItem",      "addTab",
-    "fromLatin1",         "fromUtf8",     "setAccessibleDescription",
-    "setAccessibleName",  "setStatusTip", "setPlaceholderText",
-    "setText",            "setTitle",     "setToolTip",
-    "setWindowTitle",     "showMessage",
+    "QLatin1String",     "QString",      "QStringLiteral",
+    "addAction",         "addItem",      "addTab",
+    "fromLatin1",        "fromUtf8",     "setAccessibleDescription",
+    "setAccessibleName", "setStatusTip", "setPlaceholderText",
+    "setText",           "setTitle",     "setToolTip",
+    "setWindowTitle",    "showMessage",
 };
 
 struct Token {
@@ -147,6 +147,18 @@ std::string literalAt(const std::vector<Token>& tokens, std::size_t at) {
   return text;
 }
 
+/// What `source` translates.
+std::vector<WindowText> translatedTexts(const std::string& file, std::string_view source) {
+  const std::vector<Token> tokens = tokensOf(source);
+  std::vector<WindowText> found;
+  for (std::size_t i = 2; i < tokens.size(); ++i) {
+    if (tokens[i].kind == Token::Kind::Literal && tokens[i - 1].text == "(" &&
+        tokens[i - 2].text == "tr")
+      found.push_back({file, tokens[i].line, literalAt(tokens, i)});
+  }
+  return found;
+}
+
 /// Whether the text of the call whose name is at `at` is compared, or is a style sheet.
 bool isNotShown(const std::vector<Token>& tokens, std::size_t at) {
   while (at >= 3 && tokens[at - 1].text == ":" && tokens[at - 2].text == ":") at -= 3;
@@ -174,31 +186,21 @@ std::vector<WindowText> untranslatedTexts(const std::string& file, std::string_v
 }
 
 std::vector<WindowText> straightlyQuoted(const std::string& file, std::string_view source) {
-  const std::vector<Token> tokens = tokensOf(source);
-  std::vector<WindowText> found;
-  for (std::size_t i = 2; i < tokens.size(); ++i) {
-    if (tokens[i].kind != Token::Kind::Literal || tokens[i - 1].text != "(" ||
-        tokens[i - 2].text != "tr")
-      continue;
-    const std::string text = literalAt(tokens, i);
+  std::vector<WindowText> found = translatedTexts(file, source);
+  std::erase_if(found, [](const WindowText& one) {
     const bool isQuoting =
-        text.find("\\\"%") != std::string::npos || text.find("'%") != std::string::npos;
-    if (isQuoting && text.find('<') == std::string::npos)
-      found.push_back({file, tokens[i].line, text});
-  }
+        one.text.find("\\\"%") != std::string::npos || one.text.find("'%") != std::string::npos;
+    return !isQuoting || one.text.find('<') != std::string::npos;
+  });
   return found;
 }
 
 std::vector<WindowText> longSentences(const std::string& file, std::string_view source) {
-  const std::vector<Token> tokens = tokensOf(source);
   std::vector<WindowText> found;
-  for (std::size_t i = 2; i < tokens.size(); ++i) {
-    if (tokens[i].kind != Token::Kind::Literal || tokens[i - 1].text != "(" ||
-        tokens[i - 2].text != "tr")
-      continue;
-    for (std::string& sentence : sentencesOf(literalAt(tokens, i))) {
+  for (const WindowText& one : translatedTexts(file, source)) {
+    for (std::string& sentence : sentencesOf(one.text)) {
       if (countOfWords(sentence) > kMostWords)
-        found.push_back({file, tokens[i].line, std::move(sentence)});
+        found.push_back({file, one.line, std::move(sentence)});
     }
   }
   return found;
