@@ -59,6 +59,7 @@ double FilmFigure::fittingHeight(double width) const {
 }
 
 QString FilmFigure::channelName() const {
+  if (way_.layer < 0 && way_.head < 0) return QObject::tr("mean of layers and heads");
   return QStringLiteral("%1, %2").arg(
       way_.layer < 0 ? QObject::tr("mean of all layers") : layerName(way_.layer),
       way_.head < 0 ? QObject::tr("mean of all heads") : headName(way_.head));
