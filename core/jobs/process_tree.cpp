@@ -159,7 +159,7 @@ int killDescendants() {
   for (int round = 0; round < 200; ++round) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
-    // One that died while /proc was read may have left a child that was not listed yet: only a list
+    // One that died while /proc was read may have left a child that was not listed yet. Only a list
     // without the dead is the last one.
     const std::vector<ProcessFacts> tree = treeBelow(::getpid(), Dead::Included);
     left = static_cast<int>(tree.size());

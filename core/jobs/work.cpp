@@ -57,7 +57,7 @@ struct LockProblem {
 };
 
 /// Takes a lock. One that cannot be opened (a folder that vanished, a full disk) must not end the
-/// worker: it is nothing then, too, and `problem` says why.
+/// worker. It is nothing then, too, and `problem` says why.
 template <typename Take>
 auto tried(LockProblem& problem, const Take& take) -> decltype(take()) {
   problem = {};

@@ -22,12 +22,12 @@ namespace {
 using cpu::MatrixView;
 
 constexpr cpu::Factor kFloat = cpu::Factor::Float32;
-/// Depth and columns of a right factor that are packed together; rows of the left one that a thread
+/// Depth and columns of a right factor that are packed together. Rows of the left one that a thread
 /// takes at once, at most and at least.
 constexpr std::int64_t kDepth = 512, kColumns = 256, kMostRows = 96, kLeastRows = 12;
 /// Fewer rows are not worth packing the map; so few are worth reading it once for all of them.
 constexpr std::int64_t kPackedRows = 32, kThinRows = 4;
-/// Fewer products go to one thread: a map that is read once costs its way from memory, eight times
+/// Fewer products go to one thread. A map that is read once costs its way from memory, eight times
 /// as long as products of packed factors.
 constexpr std::int64_t kSerialDots = cpu::kSerial / 8;
 /// Products of a map that are summed in float64.

@@ -47,8 +47,8 @@ NormGains gainsOf(const Norm& norm, std::int64_t width, const at::Tensor& shift,
   return gains;
 }
 
-/// A gain per channel of a branch, as a factor of the last map's rows: width * width products more
-/// in place of one for each token and channel.
+/// A gain per channel of a branch, as a factor of the last map's rows. That is width * width
+/// products more in place of one for each token and channel.
 void scaleRows(at::Tensor& weight, at::Tensor& bias, const std::shared_ptr<LayerScale>& scale) {
   if (!scale) return;
   weight = weight * scale->gamma.unsqueeze(1);

@@ -57,9 +57,8 @@ fs::path programFile() {
   return fs::read_symlink("/proc/self/exe", error);
 }
 
-/// A group that may write here without more harm: of root, one that can replace this program, or
-/// one that has no member but this user. Systems that give every user such a group let it write
-/// every new file.
+/// A group that may write here without more harm. It is of root, can replace this program, or has
+/// no member but this user. Systems that give every user such a group let it write every new file.
 bool isGroupTrusted(gid_t number) {
   struct stat folder {};
   const bool canReplaceProgram = ::stat(programFile().parent_path().c_str(), &folder) == 0 &&
@@ -83,8 +82,8 @@ bool isOwnerTrusted(uid_t owner) {
          (::stat(programFile().c_str(), &program) == 0 && owner == program.st_uid);
 }
 
-/// Empty, or why nothing is loaded from `path`. Where this is empty for a file and for the folders
-/// above it, no other user can put another file in its place between the check and the loading.
+/// Empty, or why nothing is loaded from `path`. Where this is empty for a file and the folders
+/// above it, no other user can replace the file between the check and the loading.
 std::string whyUnsafe(const fs::path& path, const char* what) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path.string() + " cannot be inspected";

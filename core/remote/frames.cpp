@@ -32,8 +32,8 @@ std::size_t readBytes(int fd, std::span<std::uint8_t> bytes) {
   return done;
 }
 
-/// Walks over CBOR without building anything and without recursion: the depth is known, and that
-/// every length stays within the bytes, before a value is made of it. Chunks of a string of
+/// Walks over CBOR without building anything and without recursion. Before a value is made of it,
+/// its depth is known, and every length is known to stay within the bytes. Chunks of a string of
 /// indefinite length are strings of definite length (RFC 8949, 3.2.3): the parser would follow
 /// others into each other without end. Tags are not taken. Remembers where long byte strings are.
 class FrameWalk {

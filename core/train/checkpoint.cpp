@@ -171,8 +171,8 @@ std::map<std::string, at::Tensor> wholeTensors(const fs::path& file,
   return tensors;
 }
 
-/// As seen from a checkpoint folder of the run `folder`, where both lie below one folder of files:
-/// a database and its files may be moved together.
+/// As seen from a checkpoint folder of the run `folder`, where both lie below one folder of files.
+/// A database and its files may be moved together.
 std::vector<WeightReference> seenFrom(const fs::path& folder,
                                       std::vector<WeightReference> references) {
   const fs::path files = fs::absolute(folder).lexically_normal().parent_path();

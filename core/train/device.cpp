@@ -116,7 +116,7 @@ AutocastScope::~AutocastScope() {
 }
 
 void becomeBackgroundThread() noexcept {
-  // LibTorch sets a thread's number from a process-wide one at its first use: let that happen
+  // LibTorch sets a thread's number from a process-wide one at its first use. Let that happen
   // first, then set OpenMP itself, whose number is the thread's own.
   static_cast<void>(at::get_num_threads());
   using SetThreads = void (*)(int);

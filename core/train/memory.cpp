@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kFloatBytes = 4;
 
-// Measured as VmHWM above the resident size at the start, on two cores, for encoders of 18 thousand
-// to 28 million parameters and batches of 1 to 512 images.
+// Measured as VmHWM above the resident size at the start, on two cores. The encoders had 18
+// thousand to 28 million parameters, the batches 1 to 512 images.
 
 /// LibTorch's code and tables that a first step touches, the pools of its threads, this program's
 /// own.

@@ -52,8 +52,8 @@ namespace vitrine::analyses {
 [[nodiscard]] std::unique_ptr<Analysis> makeShapeBias();
 
 /// Detects changes of a language model: the hash of its logits on texts that never change.
-/// LlamaFusion keeps a language model as it is (Shi et al. 2024, arXiv:2412.15188, section 3.2):
-/// the hash of every checkpoint is then that of the language model.
+/// LlamaFusion keeps a language model as it is (Shi et al. 2024, arXiv:2412.15188, section 3.2).
+/// The hash of every checkpoint is then that of the language model.
 ///
 /// Artifact "logits", a table of one row: texts, tokens, vocabulary, norm, sha256. The hash is of
 /// the logits [texts, tokens, vocabulary], float32 in C order; two are equal when every bit of the
@@ -70,7 +70,7 @@ namespace vitrine::analyses {
 [[nodiscard]] std::unique_ptr<Analysis> makeTokenPositions();
 
 /// Probes the tokens of a trained model: a linear probe of every row of tokens. A scan in one
-/// direction has not seen the rest of the image in its first rows; Vision-LSTM scans in both (Alkin
+/// direction has not seen the rest of the image in its first rows. Vision-LSTM scans in both (Alkin
 /// et al. 2024, arXiv:2406.04303, Table 4a). Ridge regression in closed form, one for each row of
 /// patches, fitted to training samples. It maps a token after the last block to the class of its
 /// image. Class tokens are left out. Data without classes are refused.

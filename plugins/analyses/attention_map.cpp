@@ -25,8 +25,8 @@ namespace {
 /// Up to this many queries, `auto` keeps all of them.
 constexpr std::int64_t kFewQueries = 64;
 
-/// Positions on a grid of their own: rows and columns by their rank, so that a window begins at 0
-/// and the keys of cells are neighbours. A class token stays where it is.
+/// Positions on a grid of their own. Rows and columns go by their rank, so that a window begins at
+/// 0 and the keys of cells are neighbours. A class token stays where it is.
 at::Tensor onOwnGrid(const at::Tensor& positions) {
   if (!positions.defined()) return positions;
   const at::Tensor isPatch = positions.select(1, 0).ge(0);

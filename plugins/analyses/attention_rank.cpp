@@ -13,7 +13,7 @@ namespace vitrine::analyses {
 namespace {
 
 /// Windows of a layer, and further texts with images, as further images of it. Those that hold
-/// other numbers of tokens than the first, as windows at an edge do, are left out: they have other
+/// other numbers of tokens than the first, as windows at an edge do, are left out. They have other
 /// numbers of singular values.
 std::vector<eval::LayerMatrices> withoutWindows(const std::vector<AttentionRecord>& records) {
   std::vector<eval::LayerMatrices> layers;

@@ -12,8 +12,8 @@ namespace vitrine::analyses {
 
 struct ReceptiveField {
   /// One for each block, in order: [rows, columns] float64, sums to 1. The absolute gradient of the
-  /// sum of the central token after the block, averaged over images and summed over the pixels of
-  /// each cell and their channels.
+  /// sum of the central token after the block. It is averaged over images and summed over the
+  /// pixels of each cell and their channels.
   std::vector<at::Tensor> maps;
   std::int64_t row = 0, column = 0;  ///< of the cell in the middle of the central patch
 };

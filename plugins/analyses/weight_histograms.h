@@ -20,8 +20,8 @@ struct ValueSummary {
 [[nodiscard]] ValueSummary summaryOf(const at::Tensor& tensor);
 
 /// Bins by sign and magnitude: `bounds` ascend in steps 1, 2, 5 through five decades. A bin holds
-/// the values from its bound to the next one; the bin in the middle those that are closer to zero
-/// than the first bound.
+/// the values from its bound to the next one. The bin in the middle holds those that are closer to
+/// zero than the first bound.
 struct SignedBins {
   static constexpr std::int64_t kBounds = 15, kCount = 2 * kBounds + 1;
   /// \param largest  >= 0, of all values that are to be sorted

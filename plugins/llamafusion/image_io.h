@@ -56,8 +56,8 @@ class ImageIo : public torch::nn::Module {
 /// residual branch 0, vectors of patches N(0, 0.02).
 void initialiseImageIo(ImageIo& io, const std::string& prefix, std::uint64_t seed);
 
-/// Share of the clean image after each of `steps` steps of the cosine schedule: alpha bar,
-/// [steps] float64 (Nichol & Dhariwal 2021, arXiv:2102.09672, equation 17, beta at most 0.999).
+/// Share of the clean image after each of `steps` steps of the cosine schedule: alpha bar, [steps]
+/// float64. As in Nichol & Dhariwal 2021 (arXiv:2102.09672, equation 17), beta is at most 0.999.
 [[nodiscard]] at::Tensor cosineShares(std::int64_t steps);
 
 }  // namespace vitrine::llamafusion

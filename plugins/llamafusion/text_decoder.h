@@ -15,8 +15,8 @@ class TextDecoder : public Decoder, public Model, public LanguageModel, public P
 
   torch::nn::Module& module() override { return *this; }
   [[nodiscard]] std::vector<BlockCost> cost() const override;
-  /// Public names of the same weights: transformers', the first authors' (whose rotary pairs are
-  /// interleaved), and for image copies that a file lacks the text's own.
+  /// Public names of the same weights: transformers' and the first authors' (whose rotary pairs are
+  /// interleaved). Image copies that a file lacks take the text's own.
   void transform(WeightSource& source) override;
   void setGenerator(const at::Generator&) override {}  // nothing is drawn
 

@@ -14,7 +14,7 @@
 
 namespace vitrine::transforms {
 
-/// A tokenizer with the tokens of the long texts that it has met: a document is encoded once,
+/// A tokenizer with the tokens of the long texts that it has met. A document is encoded once,
 /// however many samples take a part of it. Thread-safe.
 class TextEncoder {
  public:

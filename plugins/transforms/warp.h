@@ -10,8 +10,8 @@
 
 namespace vitrine::transforms {
 
-/// Input place of an output place: x = a[0] x' + a[1] y' + a[2], y = a[3] x' + a[4] y' + a[5];
-/// pixels, the centre of the first one at 0.5.
+/// Input place of an output place: x = a[0] x' + a[1] y' + a[2], y = a[3] x' + a[4] y' + a[5].
+/// In pixels, the centre of the first one at 0.5.
 using Affine = std::array<double, 6>;
 /// Counter-clockwise around the middle.
 [[nodiscard]] Affine rotation(SpatialFields::Size size, double degrees);

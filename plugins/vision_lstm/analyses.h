@@ -21,8 +21,8 @@ namespace vitrine::vision_lstm {
 /// The matrices of one pass, for chosen images, in the order of each layer's scan.
 ///
 /// Artifacts per image of kind attention, [layers, heads, queries, keys]: "image ID decay", D, and
-/// "image ID weights", S / max(|row sum|, exp(-m)), which multiplies the values. Weights are signed
-/// and their rows do not sum to one. "image ID pixels" is a PNG of the image.
+/// "image ID weights", S / max(|row sum|, exp(-m)). The latter multiplies the values. Weights are
+/// signed and their rows do not sum to one. "image ID pixels" is a PNG of the image.
 [[nodiscard]] std::unique_ptr<Analysis> makeMemoryWeights();
 
 /// Singular values of the signed weights that makeMemoryWeights() shows, and the ranks that they
@@ -53,7 +53,7 @@ struct CostCurve {
   std::vector<double> tokens, milliseconds;
 };
 /// Tokens at which `first` begins to cost more than `second`, on straight lines between the points
-/// of both logarithms; none where it does not within them.
+/// of both logarithms. None where it does not within them.
 /// \throws ConfigError  curves of other tokens
 [[nodiscard]] std::optional<double> crossingOf(const CostCurve& first, const CostCurve& second);
 /// Least squares of log(milliseconds) over log(tokens).

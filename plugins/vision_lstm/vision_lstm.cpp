@@ -103,8 +103,8 @@ at::Tensor VisionLstm::State::places(Grid grid) const {
 }
 
 /// Patches of float32 images on the CPU are summed in float64. These sums, of hundreds of pixels,
-/// are the longest of the model, and blocks whose divisors lie near their bound amplify what they
-/// lose by some hundred times. They are about a fiftieth of its work.
+/// are the longest of the model. Blocks whose divisors lie near their bound amplify what they lose
+/// by some hundred times. The sums are about a fiftieth of its work.
 at::Tensor VisionLstm::State::project(const at::Tensor& images) const {
   const nn::Conv2d& projection = *network->projection;
   if (!images.is_cpu() || images.scalar_type() != at::kFloat ||

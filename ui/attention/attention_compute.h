@@ -26,9 +26,9 @@ struct AttentionWay {
   bool operator==(const AttentionWay&) const = default;
 };
 
-/// What a run with this configuration can be asked for, by what its architecture offers and what
-/// the analyses' cards say that they make; the usual one first. Empty where it offers no attention,
-/// or where the catalog does not know it.
+/// What a run with this configuration can be asked for, the usual one first. It goes by what its
+/// architecture offers and what the analyses' cards say that they make. Empty where it offers no
+/// attention, or where the catalog does not know it.
 [[nodiscard]] std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& config);
 
 struct AttentionQuestion {

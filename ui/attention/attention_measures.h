@@ -24,7 +24,7 @@ struct RowSums {
 [[nodiscard]] RowSums sumsOf(std::span<const float> row, const TokenGrid& keys);
 
 /// Attention rollout (Abnar & Zuidema 2020): the product over layers 0 to `upTo` of the mean over
-/// heads with half an identity, rows scaled to a sum of one.
+/// heads with half an identity. Rows are scaled to a sum of one.
 struct Rollout {
   std::vector<float> row;  ///< of each key of layer 0
   QString whyNot;          ///< one sentence where it is not defined; "" where it is

@@ -100,8 +100,8 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
   return maps;
 }
 
-/// The rows and columns of the grid that a layer's windows are cut from: the next layer's or the
-/// one's before it, where that sees all of it.
+/// The rows and columns of the grid that a layer's windows are cut from. They are the next layer's
+/// or the one's before it, where that sees all of it.
 const TokenGrid* wholeGridOf(const std::vector<AttentionLayer>& layers, int number,
                              const TokenPlace& farthest) {
   for (const int neighbour : {number + 1, number - 1}) {

@@ -15,7 +15,7 @@ constexpr double kChipHeight = 20, kChipGap = 6, kLineHeight = 18;
 constexpr std::size_t kMostWords = 96;  // more are in the table of values
 constexpr double kOverlay = 0.68;       // how much of the map covers the image
 
-/// Of two pictures of the same thing, the size that both can be enlarged to by whole numbers;
+/// Of two pictures of the same thing, the size that both can be enlarged to by whole numbers.
 /// `sides` where there is no second one, or where that does not fit.
 QSize commonSides(const QSize& sides, const QSize& other, const QRectF& room) {
   if (other.isEmpty()) return sides;

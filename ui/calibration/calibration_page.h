@@ -1,5 +1,5 @@
-// The Calibration page: whether a classifier is as sure as it is right, with bins, temperature and
-// steps that are chosen here, and the images behind them.
+// The Calibration page: whether a classifier is as sure as it is right. Bins, temperature and steps
+// are chosen here. It also shows the images behind them.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ constexpr std::array<std::string_view, 7> kNoChange{"class", "prompt",   "image"
 
 bool isAveraged(const store::ArtifactRow& row) { return stateText(row.meta, "weights") == "ema"; }
 
-/// What orders the artifacts of one name: those of the run's own settings and trained weights are
+/// What orders the artifacts of one name. Those of the run's own settings and trained weights are
 /// alike in all runs, so that they come before newer ones.
 auto orderOf(const store::ArtifactRow& row) {
   return std::tuple(!row.meta.contains("overrides"), !isAveraged(row), row.step);

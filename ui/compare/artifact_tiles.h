@@ -32,8 +32,8 @@ struct TileKind {
   QString title;   ///< "attention rank: probe"
   int runs = 0;    ///< how many have it
 };
-/// What at least two of the runs have (one, where there is one run), what most have first, and
-/// spectra, reliability diagrams and images before others.
+/// What at least two of the runs have (one, where there is one run). What most have comes first,
+/// and spectra, reliability diagrams and images before others.
 [[nodiscard]] std::vector<TileKind> sharedKinds(
     const std::vector<std::vector<store::ArtifactRow>>& artifacts,
     const std::vector<std::vector<store::GeneratedImageRow>>& images);

@@ -1,4 +1,4 @@
-// Data of the runs on the Compare page, read once in the background, and the quantities that a run
+// Data of the runs on the Compare page, read once in the background. Also the quantities that a run
 // can be placed by: configuration, metrics, cost.
 #pragma once
 
@@ -79,7 +79,7 @@ struct CompareData {
 [[nodiscard]] QString differsText(const CompareData& data, std::size_t variant,
                                   std::size_t baseline);
 /// The same for a narrow column, in this order and without the keys that a word says by itself:
-/// "swiglu, width 128, no bias"; at most three changes, and how many more.
+/// "swiglu, width 128, no bias". At most three changes, and how many more.
 [[nodiscard]] QString shortDiffersText(const CompareData& data,
                                        const std::vector<Difference>& changes);
 

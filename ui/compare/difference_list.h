@@ -41,7 +41,7 @@ constexpr std::size_t kMostDiffered = 6;
 /// for a shell: what `vitrine train FILE` takes.
 [[nodiscard]] QString overridesText(const CompareData& data, std::size_t run, std::size_t other);
 
-/// Lines of two texts: " same", "-only in the first", "+only in the second"; runs of more than six
+/// Lines of two texts: " same", "-only in the first", "+only in the second". Runs of more than six
 /// equal lines are shortened to three around each change, with "@@ line N @@" between. "" for equal
 /// texts.
 [[nodiscard]] QString textDifference(const std::string& before, const std::string& after);

@@ -1,5 +1,5 @@
-// Scores of an analysis at several numbers, such as image sizes, as one curve a variant: the chosen
-// value of each run against the number, with its spread over seeds.
+// Scores of an analysis at several numbers, such as image sizes, as one curve a variant. A curve is
+// the chosen value of each run against the number, with its spread over seeds.
 #pragma once
 
 #include <cstddef>

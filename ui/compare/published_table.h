@@ -33,7 +33,7 @@ struct PublishedRow {
   PublishedVerdict verdict = PublishedVerdict::NotComparable;
   QStringList reasons;  ///< why it is not comparable, or undecided
   /// Whether ours moves against the baseline as the paper's does: "order kept", "order reversed",
-  /// "order unclear"; "" where the paper has no baseline of the same conditions.
+  /// "order unclear". "" where the paper has no baseline of the same conditions.
   QString order;
 };
 
@@ -67,7 +67,7 @@ struct PublishedTable {
 /// Why a printed number and a variant's cannot be compared; empty where they can.
 [[nodiscard]] QStringList incomparableReasons(const PublishedResult& result, const Json& config);
 /// Matches: the printed number lies within our interval, and that reaches no further than 1 % of
-/// the number to either side; a wider one would match anything and leaves it undecided. \param
+/// the number to either side. A wider one would match anything and leaves it undecided. \param
 /// decimals  of the print: half a unit of its last digit counts as equal \param ours      in the
 /// unit of `printed`
 [[nodiscard]] PublishedVerdict compareWithPrinted(double printed, int decimals,

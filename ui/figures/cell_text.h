@@ -1,5 +1,5 @@
-// Breaks the texts of a table into lines: between words, else after a sign within a word, and
-// inside of a word only where nothing else helps.
+// Breaks the texts of a table into lines: between words, else after a sign within a word. Inside of
+// a word only where nothing else helps.
 #pragma once
 
 #include <QFontMetricsF>

@@ -1,5 +1,5 @@
-// Finds the least and the greatest value of any part of a long curve without reading all of it: a
-// pyramid over blocks, grown at the end.
+// Finds the least and the greatest value of any part of a long curve without reading all of it. It
+// keeps a pyramid over blocks, grown at the end.
 #pragma once
 
 #include <cstddef>

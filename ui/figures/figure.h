@@ -191,9 +191,9 @@ class Figure {
   std::vector<Target> targets_;
 };
 
-/// The figure of an artifact. Never throws for what the artifact holds: data that do not fit their
-/// `meta` become a figure that says so (Figure::error), an unknown kind one that shows its
-/// `meta`. \param kind  see core/artifact/artifact.h
+/// The figure of an artifact. Never throws for what the artifact holds. Data that do not fit their
+/// `meta` become a figure that says so (Figure::error), an unknown kind one that shows its `meta`.
+/// \param kind  see core/artifact/artifact.h
 [[nodiscard]] std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
                                                  std::vector<std::byte> data,
                                                  FigureStyle style = {});

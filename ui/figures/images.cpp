@@ -25,8 +25,8 @@ QString pixelText(const QImage& image, int x, int y) {
   return QStringLiteral("%1 %2 %3").arg(color.red()).arg(color.green()).arg(color.blue());
 }
 
-/// The largest rectangle of the image's shape inside `area`: on a screen at its left top, and in
-/// whole multiples where it is enlarged; on paper in the middle.
+/// The largest rectangle of the image's shape inside `area`. On a screen it is at its left top, and
+/// in whole multiples where it is enlarged; on paper in the middle.
 QRectF fitted(const QSize& size, const QRectF& area, const FigureStyle& style) {
   double factor = std::min(area.width() / size.width(), area.height() / size.height());
   if (factor > 2 && !style.isOnPaper()) factor = std::floor(factor);

@@ -1,5 +1,5 @@
-// A chart of lines, bands and points as plain data, and the figure that draws it: the one picture
-// behind the screen, PNG, SVG, PDF and CSV.
+// A chart of lines, bands and points as plain data, and the figure that draws it. It is the one
+// picture behind the screen, PNG, SVG, PDF and CSV.
 #pragma once
 
 #include <QColor>

@@ -26,7 +26,7 @@ struct Ticks {
 [[nodiscard]] Ticks niceTicks(double low, double high, int target);
 
 // Figures are painted in the design's pixels, whatever the zoom of the window is and however many
-// dots per inch a page has: letters, margins and lines keep their proportions.
+// dots per inch a page has. Letters, margins and lines keep their proportions.
 [[nodiscard]] QFont axisLetters();   ///< 11 px
 [[nodiscard]] QFont smallLetters();  ///< 12 px
 [[nodiscard]] QFont bodyLetters();   ///< 13 px
@@ -61,8 +61,8 @@ struct ImageAnswer {
 void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
                const std::function<QColor(int row, int column)>& color);
 
-/// A title above the column of each head, in the painter's font: "head 3", or the number alone, of
-/// every second one where columns are narrow.
+/// A title above the column of each head, in the painter's font: "head 3". Where columns are
+/// narrow: the number alone, of every second one.
 /// \param first  place of the first title
 void drawHeadTitles(QPainter& painter, const ThemeColors& colors, const QRectF& first, double gap,
                     int heads, int shown);

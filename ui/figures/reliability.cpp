@@ -1,6 +1,6 @@
 // Reliability diagram: accuracy against confidence per bin, the gap between them, and how many
-// samples each bin holds (DeGroot and Fienberg 1983; expected calibration error as in Guo et al.
-// 2017, arXiv:1706.04599, equation 3).
+// samples each bin holds (DeGroot and Fienberg 1983). The expected calibration error is that of Guo
+// et al. 2017 (arXiv:1706.04599, equation 3).
 #include <QFontMetricsF>
 #include <QObject>
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Attention rank spectra: the cumulative normalised singular values of every head, one panel per
-// layer, and the first index at which they reach 80 % (Wang et al. 2024, arXiv:2404.06773, figure
-// 4: values, not their squares).
+// layer, and the first index at which they reach 80 %. As in Wang et al. 2024 (arXiv:2404.06773,
+// figure 4), these are values, not their squares.
 #include <QFontMetricsF>
 #include <QObject>
 #include <QPainterPath>

@@ -39,10 +39,9 @@ int decimalsOf(const Json& cell) {
   return dot < 0 || text.contains(QLatin1Char('e')) ? 0 : static_cast<int>(text.size() - dot - 1);
 }
 
-// Besides what every kind has, the `meta` of a table may say `about` (right of the title), and name
-// cells as [row, column] from 0: `titles` and `notes` (over the whole row, bold or muted),
-// `tinted`, `ok`, `bad`; `right`
-// ([0, column]) sets a column to the right.
+// Besides what every kind has, the `meta` of a table may say `about` (right of the title). It may
+// name cells as [row, column] from 0: `titles` and `notes` (over the whole row, bold or muted),
+// `tinted`, `ok`, `bad`. `right` ([0, column]) sets a column to the right.
 
 /// A cell as people read it; \param decimals  of its column, -1: four significant digits
 QString cellText(const Json& cell, int decimals = -1) {

@@ -120,7 +120,7 @@ class GalleryPage final : public ReadingPage {
   void changeTags(const std::string& tag, bool isOn);
   // gallery_export.cpp
   [[nodiscard]] std::vector<LabelledImage> readImages(const std::vector<std::int64_t>& ids);
-  /// The images of runs and steps row by row, without a picture where a cell has none; empty in
+  /// The images of runs and steps row by row, without a picture where a cell has none. Empty in
   /// another view, or where not all were read.
   [[nodiscard]] std::vector<LabelledImage> inTable(const std::vector<LabelledImage>& images) const;
   [[nodiscard]] std::unique_ptr<Figure> figureOf(const std::vector<LabelledImage>& images) const;

@@ -16,7 +16,7 @@ struct ImageDifference {
 };
 [[nodiscard]] ImageDifference differenceOf(const QImage& a, const QImage& b);
 
-/// Whole times that an image fits into a place, at least 1; or one of how many parts of it: -2 is a
+/// Whole times that an image fits into a place, at least 1. Or one of how many parts of it: -2 is a
 /// half, -3 a third.
 [[nodiscard]] int wholeScale(const QSize& image, const QSize& place);
 /// The size of the image at such a scale.

@@ -14,8 +14,8 @@ struct ImageQuery {
 };
 
 /// Words apart by blanks; all of them hold. "key:value", "key=value", "key!=value" and the four
-/// orders compare a key of the recipe, "run", "step", "seed", "width", "height" or "tag"; "starred"
-/// stands alone; any other word is looked for in the recipe and the name of the run. A minus before
+/// orders compare a key of the recipe, "run", "step", "seed", "width", "height" or "tag". "starred"
+/// stands alone. Any other word is looked for in the recipe and the name of the run. A minus before
 /// a word turns it round; quotation marks hold blanks together.
 [[nodiscard]] ImageQuery parseImageQuery(const QString& text);
 

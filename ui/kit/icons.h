@@ -1,5 +1,5 @@
 // The line icons of the window: 16 px, 1.5 px stroke, drawn in code in the colours of the theme in
-// use; and the parts that the rows of lists are painted from.
+// use. Also the parts that the rows of lists are painted from.
 #pragma once
 
 #include <QColor>
@@ -42,8 +42,8 @@ enum class IconTint { Text, OnAccent, Bad, Muted };
 /// Recoloured whenever it is painted, so it outlives a change of theme.
 [[nodiscard]] QIcon icon(Icon name, IconTint tint = IconTint::Text);
 
-/// The square next to the name of a run, in lists and titles: hollow for a run whose colour comes
-/// round again, as its line is dashed.
+/// The square next to the name of a run, in lists and titles. It is hollow for a run whose colour
+/// comes round again, as its line is dashed.
 void drawRunMark(QPainter& painter, const QRectF& square, std::int64_t run, const QColor& color);
 
 /// Words in one line, shortened with an ellipsis where they are too long. \returns  the width that

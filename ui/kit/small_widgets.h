@@ -68,7 +68,7 @@ class ElidedLabel : public QLabel {
 };
 
 /// Words that wrap, measured once for each width. A layout asks for their height at the same few
-/// widths hundreds of times until a window is drawn, and Qt sets the text each time.
+/// widths hundreds of times until a window is drawn. Qt sets the text each time.
 class WordLabel : public QLabel {
   Q_OBJECT
  public:

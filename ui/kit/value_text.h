@@ -45,7 +45,7 @@ namespace vitrine::ui {
 /// Names in a sentence, each in quotation marks: a name may hold commas.
 [[nodiscard]] QString quotedNames(const QStringList& names);
 
-/// A member of a JSON object, as a view's state in a settings file or a recipe; where it is missing
+/// A member of a JSON object, as a view's state in a settings file or a recipe. Where it is missing
 /// or of another type, `otherwise`. A whole number from `least` to `most`:
 [[nodiscard]] int stateInteger(const Json& state, const char* key, int least, int most,
                                int otherwise);

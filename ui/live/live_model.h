@@ -1,5 +1,5 @@
-// The state of the Live page, without a pixel: the newest frame, frames kept while watching, the
-// schedule over the whole run, and what the user chose.
+// The state of the Live page, without a pixel. It is the newest frame, frames kept while watching,
+// the schedule over the whole run, and what the user chose.
 #pragma once
 
 #include <QCoreApplication>

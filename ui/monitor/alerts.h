@@ -47,8 +47,9 @@ struct AlertNews {
 /// Reads what `news` asks for (run, metric, after); on any thread.
 void readNews(store::RunReader& store, std::vector<AlertNews>& news);
 
-/// Judges the runs that are alive by their new values, every value once: a run that is seen for
-/// the first time by where it stands. A run that has ended is judged once more, by its last values.
+/// Judges the runs that are alive by their new values, every value once. A run that is seen for the
+/// first time is judged by where it stands. A run that has ended is judged once more, by its last
+/// values.
 class AlertWatch : public QObject {
   Q_OBJECT
  public:

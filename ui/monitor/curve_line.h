@@ -1,5 +1,5 @@
-// The lines of a live plot: paths, and curves with a point or more in every column of pixels, which
-// are one vertical stroke per column.
+// The lines of a live plot: paths, and curves with a point or more in every column of pixels. The
+// latter are one vertical stroke per column.
 #pragma once
 
 #include <QImage>

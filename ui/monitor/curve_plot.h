@@ -74,8 +74,8 @@ class CurvePlot : public QWidget, public DescribedPlot {
   [[nodiscard]] const std::vector<PlottedCurve>& curves() const { return curves_; }
   [[nodiscard]] const PlotSettings& settings() const { return settings_; }
 
-  /// Takes in new points and the range; the drawing comes with the next turn of the event loop,
-  /// one for all that was asked until then.
+  /// Takes in new points and the range. The drawing comes with the next turn of the event loop, one
+  /// for all that was asked until then.
   void refresh();
   /// Shows everything: x over all curves of all plots (`from`, `to`), y of this one.
   void fit(double from, double to);

@@ -84,8 +84,8 @@ void CurvePlot::drawRubberBand(QPainter& painter) const {
   painter.drawRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5));
 }
 
-// What x counts: in the free corner under the y numbers, or where that is too small for the word
-// at the foot of the plot. A metric, whose name is longer, has a line of the frame.
+// What x counts, in the free corner under the y numbers. Where that is too small for the word, it
+// is at the foot of the plot. A metric, whose name is longer, has a line of the frame.
 void CurvePlot::drawXName(QPainter& painter) const {
   static const char* const kNames[] = {"step", "epoch", "time", "clock"};
   painter.setFont(axisFont());
@@ -125,8 +125,8 @@ void CurvePlot::drawMarks(QPainter& painter) const {
       const double at = frame_.x.pixelOf(xs[i]);
       drawSegmentStart(painter, frame_.plot, at, color, px(kSegmentHeight));
     }
-    // A cross for NaN at the bottom, an arrow at the edge an infinite value lies beyond; one for
-    // each two pixels, however many there are.
+    // A cross for NaN at the bottom, an arrow at the edge an infinite value lies beyond. There is
+    // one for each two pixels, however many there are.
     const auto isBefore = [&xs](std::size_t i, double at) { return xs[i] < at; };
     const auto& broken = series.broken();
     for (auto next = std::lower_bound(broken.begin(), broken.end(), x.lower, isBefore);

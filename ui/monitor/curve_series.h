@@ -29,7 +29,7 @@ class CurveSeries {
   static constexpr std::size_t kSmoothedFrom = 200;
 
   /// Adds newer points. Returns false, changing nothing, when one belongs to another segment than
-  /// the last known point and goes back: the caller must then clear() and read the whole curve.
+  /// the last known point and goes back. The caller must then clear() and read the whole curve.
   bool append(const std::vector<store::MetricPoint>& points);
   void clear();
   /// Where the segments of the run began, seconds since 1970: what x(XAxis::Wall) is made of.
@@ -63,7 +63,7 @@ class CurveSeries {
   /// Least and greatest of blocks of y, and of the smoothed curve last asked for.
   [[nodiscard]] const Extremes& extremes() const;
   [[nodiscard]] const Extremes& smoothedExtremes(const Smoothing& smoothing) const;
-  /// Points and blocks of them that were looked at for means, extremes and clock times so far: a
+  /// Points and blocks of them that were looked at for means, extremes and clock times so far. A
   /// test counts that a longer curve costs no more.
   [[nodiscard]] std::uint64_t looked() const;
   /// So many points are smoothed where they are drawn; another smoothing of more takes longer than
@@ -94,7 +94,7 @@ class CurveSeries {
              double& high) const;
   static constexpr std::ptrdiff_t kSparse = 16;
   /// Values below which a share of the finite ones with x in [from, to] lie, of at most some
-  /// thousand that are spread evenly; false if there is none.
+  /// thousand that are spread evenly. False if there is none.
   bool shares(XAxis axis, double from, double to, double lowShare, double highShare, double& low,
               double& high) const;
 

@@ -1,5 +1,5 @@
-// Runs whose models a sampler can draw with, and the form of that sampler: read from schemas and
-// configurations, so that no page knows a paper.
+// Runs whose models a sampler can draw with, and the form of that sampler. Both are read from
+// schemas and configurations, so that no page knows a paper.
 #pragma once
 
 #include <QString>

@@ -192,7 +192,7 @@ void PlaygroundPage::showEvent(QShowEvent* event) {
 
 void PlaygroundPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
-  // Not at once: a splitter deletes its handle, and Qt's list of widgets that get a new style, from
+  // Not at once: a splitter deletes its handle. Qt's list of widgets that get a new style, from
   // which this resize can come, does not survive that.
   QMetaObject::invokeMethod(this, &PlaygroundPage::placeSide, Qt::QueuedConnection);
 }

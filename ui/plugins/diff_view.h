@@ -1,5 +1,5 @@
 // Two configurations side by side: their blocks aligned, what changed in colour, the keys that
-// differ, and the experiment that tries one difference at a time.
+// differ. Also the experiment that tries one difference at a time.
 #pragma once
 
 #include <QTimer>

@@ -13,8 +13,8 @@
 
 namespace vitrine::ui {
 
-/// "width 128 · heads 8": of every run that shares its name and stage with others of its
-/// experiment, the values that are not the same in all of them. Seeds are omitted: the list shows
+/// "width 128 · heads 8": the values that are not the same in all runs of one name, stage and
+/// experiment. A run that shares these with no other has none. Seeds are omitted: the list shows
 /// them. Runs of one configuration have none.
 [[nodiscard]] std::map<std::int64_t, QString> runDifferences(
     const std::map<std::int64_t, store::RunRow>& runs,

@@ -43,8 +43,8 @@ class RunTable : public QObject {
   [[nodiscard]] const std::string& groupedBy() const { return groupedBy_; }
   /// Lets the user choose columns and their order.
   void askColumns();
-  /// The columns of the runs that the filter shows, in the order of the list: to the clipboard as
-  /// they are shown, into a CSV file with all digits.
+  /// The columns of the runs that the filter shows, in the order of the list. They go to the
+  /// clipboard as they are shown, into a CSV file with all digits.
   void copy();
   void askExport();
   /// Sorting, groups and columns, for the keyboard, too. \param section  that was clicked, or -1

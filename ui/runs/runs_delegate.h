@@ -1,5 +1,5 @@
-// Draws an experiment as a 28 px header and a run as a two-line row of 44 px, in a table as cells
-// of 28 px.
+// Draws an experiment as a 28 px header and a run as a two-line row of 44 px. In a table a run is
+// cells of 28 px.
 #pragma once
 
 #include <QStyledItemDelegate>

@@ -38,8 +38,8 @@ class RunsFilter : public QSortFilterProxyModel {
  protected:
   bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
   /// Experiments keep their place. Groups stand in the order of their means where the column has
-  /// them, of their values in their own column, else where the model has them. Missing values come
-  /// last in both orders.
+  /// them, and of their values in their own column. Elsewhere they stay where the model has them.
+  /// Missing values come last in both orders.
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace vitrine::ui {
 
-/// Kept for each database. Variants are those of Compare over all runs of the database; they are
+/// Kept for each database. Variants are those of Compare over all runs of the database. They are
 /// numbered by their first runs, so that a new run changes no other colour.
 class VariantColours : public QObject {
   Q_OBJECT

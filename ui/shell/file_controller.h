@@ -27,12 +27,12 @@ class FileController : public QObject {
   /// Asked before a file is called unknown, in the order in which they came.
   void addOpener(Opener opener) { openers_.push_back(std::move(opener)); }
 
-  /// Databases open in a window of their own, runs of exports and of TensorBoard are imported,
-  /// experiment files and folders of images open in Configure, weights are listed. What cannot be
+  /// Databases open in a window of their own, runs of exports and of TensorBoard are imported.
+  /// Experiment files and folders of images open in Configure, weights are listed. What cannot be
   /// done is said, with what can.
   void open(const QString& file);
-  /// Opens a database in a window of its own, once a process of its own has looked at it; one on
-  /// another machine (ssh://lab/data/lab.sqlite) at once.
+  /// Opens a database in a window of its own, once a process of its own has looked at it. One on
+  /// another machine (ssh://lab/data/lab.sqlite) opens at once.
   void openDatabase(const QString& file);
 
   /// Writes runs to `file`, whose ending chooses the form, with `vitrine export`.

@@ -1,5 +1,5 @@
-// Notes and tags in the inspector: what is typed, kept while another run is shown, and stored,
-// and what happens when another user changed them meanwhile.
+// Notes and tags in the inspector: what is typed, kept while another run is shown, and stored. Also
+// what happens when another user changed them meanwhile.
 #include <QPushButton>
 
 #include "core/base/text.h"

@@ -7,8 +7,9 @@
 
 namespace vitrine::ui {
 
-/// The visible parts of `window` that take the Tab key, as they are read: lines from the top, each
-/// from the left, one container after the other. The order in which parts were made does not count.
+/// The visible parts of `window` that take the Tab key, as they are read. Lines go from the top,
+/// each from the left, one container after the other. The order in which parts were made does not
+/// count.
 /// \param from  part of it wherever it is in the window, hidden or disabled, too; nullptr: none
 [[nodiscard]] QList<QWidget*> tabStops(QWidget& window, const QWidget* from);
 

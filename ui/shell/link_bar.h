@@ -1,5 +1,5 @@
 // A bar above the pages that says why there is no link to the other machine, and what is done about
-// it; hidden while there is one.
+// it. Hidden while there is one.
 #pragma once
 
 #include <QAction>

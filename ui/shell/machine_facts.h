@@ -9,7 +9,7 @@ namespace vitrine::ui {
 
 class MachineFacts {
  public:
-  /// "CPU 99 % · memory 3.1 / 24 GB · no GPU (driver not found)"; use of all cores since the last
+  /// "CPU 99 % · memory 3.1 / 24 GB · no GPU (driver not found)". Use of all cores since the last
   /// call, as on the pages Queue and Monitor.
   [[nodiscard]] QString sentence(const jobs::CpuTicks& now = jobs::readCpuTicks());
 

@@ -33,7 +33,7 @@ bool takesBackItself(const Page& page) {
   });
 }
 
-/// The button of `action` gets room for the longest of `words`, which its text goes through: what
+/// The button of `action` gets room for the longest of `words`, which its text goes through. What
 /// stands behind it in the bar stays where it is.
 void keepRoomFor(const QToolBar& bar, QAction* action, const QStringList& words) {
   QWidget* button = bar.widgetForAction(action);

@@ -12,7 +12,7 @@ struct RankControls {
 };
 
 /// The experiment of this architecture with the most claims about scores of the analysis, at least
-/// two: one claim compares two models and separates no causes. Files that cannot be read are
+/// two. One claim compares two models and separates no causes. Files that cannot be read are
 /// skipped.
 [[nodiscard]] RankControls controlsOf(const std::string& architecture, const std::string& analysis);
 

@@ -1,4 +1,4 @@
-// A score of runs that differ in their seed alone, as one curve: its mean over the seeds, and what
+// A score of runs that differ in their seed alone, as one curve: its mean over the seeds. Also what
 // the difference between two variants says. Statistics as on the Compare page.
 #pragma once
 
@@ -24,7 +24,7 @@ struct SeedCurve {
                                                     const std::vector<std::int64_t>& runs,
                                                     const std::string& metric);
 
-/// "a 12.3 ± 0.4 (3 seeds); b 15.0 ± 0.3 (3 seeds), higher: +2.7 ± 0.6 against a (3 pairs)": last
+/// "a 12.3 ± 0.4 (3 seeds); b 15.0 ± 0.3 (3 seeds), higher: +2.7 ± 0.6 against a (3 pairs)". Last
 /// values with their 95 % intervals, differences paired by seed.
 [[nodiscard]] QString seedVerdict(const std::vector<SeedCurve>& curves);
 

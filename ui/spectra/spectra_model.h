@@ -72,7 +72,7 @@ struct StoredSpectrum {
   std::string weights = "model";  ///< or "ema"
   std::vector<Part> parts;
 };
-/// By step, of the kind of attention that was stored last; those of other data are left out, and
+/// By step, of the kind of attention that was stored last. Those of other data are left out, and
 /// those of averaged weights where there are others.
 [[nodiscard]] std::vector<StoredSpectrum> storedSpectra(
     const std::vector<store::ArtifactRow>& artifacts);

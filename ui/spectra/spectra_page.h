@@ -1,5 +1,5 @@
 // The Spectra page: singular values of the attention of every head, how many of them hold most of
-// the sum, and how that changes while a run trains.
+// the sum. Also how that changes while a run trains.
 #pragma once
 
 #include <cstdint>

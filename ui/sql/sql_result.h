@@ -1,5 +1,5 @@
 // The rows that a statement returned, as a table whose cells become text only when they are looked
-// at, and as text for files and the clipboard.
+// at. Also as text for files and the clipboard.
 #pragma once
 
 #include <QAbstractTableModel>

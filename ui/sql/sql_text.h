@@ -1,5 +1,5 @@
 // SQL as text: its words, the statement under the cursor, the parameters that stand for selected
-// runs, and the word that an error of SQLite is about.
+// runs. Also the word that an error of SQLite is about.
 #pragma once
 
 #include <QString>

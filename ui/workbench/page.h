@@ -81,7 +81,7 @@ class Workbench : public QObject {
   void selectEnqueued(const std::vector<std::int64_t>& runs);
   /// Stores what the user typed about a run, here or on the other machine. \param text  as
   /// EditRow::text \param onOutcome  is called at once, or when the other machine has answered,
-  /// unless `context` is gone by then; of what waits, then and when it has arrived
+  /// unless `context` is gone by then. For what waits, it is called then and when it has arrived
   virtual void edit(std::int64_t run, store::RunField field, const std::string& text,
                     std::int64_t basedOn, QObject* context,
                     const std::function<void(const EditOutcome& outcome)>& onOutcome) = 0;

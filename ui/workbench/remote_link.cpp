@@ -137,8 +137,8 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
       waiting_.erase(now);
       storeWaiting();
     } else if (now != waiting_.end()) {
-      // The user typed on while this was under way. The new text is based on what this has made,
-      // but for lists that were merged with those of others, which the text does not know.
+      // The user typed on while this was under way. The new text is based on what this has made.
+      // Lists that were merged with those of others are an exception: the text does not know them.
       const bool isList = key.second == toString(store::RunField::CurveNotes) ||
                           key.second == toString(store::RunField::ImageTags);
       const bool isMerged = isList && outcome.version != edit.basedOn + 1;

@@ -1,5 +1,5 @@
-// The link to a database on another machine, as the window sees it: how it stands, what is asked
-// there, and the edits that wait until it is back.
+// The link to a database on another machine, as the window sees it. It knows how the link stands,
+// what is asked there, and which edits wait until it is back.
 #pragma once
 
 #include <QObject>

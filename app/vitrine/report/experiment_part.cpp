@@ -134,8 +134,8 @@ Html Part::overview() const {
   return Html::element("p", Html(text + "."));
 }
 
-/// Whether an experiment sets the values of this layer for some of its runs alone: by its variants,
-/// stages, sweep and selection, or from the command line.
+/// Whether an experiment sets the values of this layer for some of its runs alone. It does so by
+/// its variants, stages, sweep and selection, or from the command line.
 bool isOfSomeRuns(const std::string& layer) {
   return layer.starts_with("variant ") || layer.starts_with("stage ") || layer == "sweep" ||
          layer == "select" || layer == "command line";

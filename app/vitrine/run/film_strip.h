@@ -17,9 +17,9 @@ struct Film {
   std::int64_t steps = 0;
 };
 
-/// Collects what a sampler hands out until an image is done. Knows two kinds: an image grid of a
-/// batch with `first_seed` and `time` in its meta, and the attention of one image with `seed` and
-/// `time`.
+/// Collects what a sampler hands out until an image is done. Knows two kinds. One is an image grid
+/// of a batch with `first_seed` and `time` in its meta. The other is the attention of one image
+/// with `seed` and `time`.
 class FilmStrip {
  public:
   /// \returns  false: it is neither, and was left alone

@@ -8,8 +8,8 @@
 
 namespace vitrine::app {
 
-/// Calls `act` with the place in its plan of each run that `run` needs, negative where that is none
-/// of the plan, and with its UUID (nullptr: `run` has none of it).
+/// Calls `act` with the place in its plan and the UUID of each run that `run` needs. The place is
+/// negative where that is none of the plan, the UUID nullptr where `run` has none.
 template <class Run, class Act>
 void eachNeeded(Run& run, const Act& act) {
   if (run.init) act(run.init->plannedRun, &run.init->run);

@@ -18,7 +18,7 @@ struct Needs {
 /// \throws FileError  the data cannot be read
 void requireData(const JudgedPlan& judged);
 /// \throws ConfigError, FileError, NotFoundError, RefusedError  the weights that a run starts from
-/// are not there, or do not fit its model; those of another run of the plan are not there yet
+/// are not there, or do not fit its model. Those of another run of the plan are not there yet
 void requireWeights(store::RunStore& store, const Engine& engine, const JudgedPlan& judged);
 
 enum class DryStep { Do, Skip };

@@ -65,7 +65,7 @@ class RunLog {
 [[nodiscard]] std::string progressText(const ProgressRecord& record, const std::string& unit);
 
 /// A curve of that many characters at most, from the lowest bar for the least value to the highest
-/// one; each character is the mean of its part.
+/// one. Each character is the mean of its part.
 /// \return "" without values or width
 [[nodiscard]] std::string curveText(const std::vector<double>& values, std::size_t width);
 

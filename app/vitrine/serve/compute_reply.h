@@ -22,8 +22,8 @@ class Reply {
 
   /// An answer that others follow. \throws LargeFrame
   void part(Json fields);
-  /// `head` under the name `what`, with the field `bytes`; in several answers where a frame cannot
-  /// hold them: `size` is that of the whole, `offset` where the bytes of this answer begin.
+  /// `head` under the name `what`, with the field `bytes`. There are several answers where a frame
+  /// cannot hold them: `size` is that of the whole, `offset` where the bytes of this answer begin.
   void data(const char* what, Json head, std::span<const std::byte> bytes);
   /// {done, total}, four times a second at most, and the first one at once.
   void progress(std::int64_t done, std::int64_t total);

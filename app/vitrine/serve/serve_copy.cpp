@@ -1,5 +1,5 @@
-// The half of ServeSession that a window on another machine lives on: a copy of the rows, logs,
-// commands of the queue, and what users write about runs.
+// The half of ServeSession that a window on another machine lives on. It has a copy of the rows,
+// logs, commands of the queue, and what users write about runs.
 #include <algorithm>
 #include <fstream>
 

@@ -111,8 +111,8 @@ int logVerb(const Arguments& arguments) {
       "texts, then how it finished. Answers and requests to stop come back on standard output. "
       "resources/docs/python.md describes both.");
   line.parse(arguments);
-  // A reader that is gone is an error of write(); a terminal that is gone takes the script with
-  // it, and the end of the stream says so.
+  // A reader that is gone is an error of write(). A terminal that is gone takes the script with it,
+  // and the end of the stream says so.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
   const SignalScope signals;

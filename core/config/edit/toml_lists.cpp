@@ -1,5 +1,5 @@
-// Elements are moved as pieces of text: a line with its comment where each has lines of its own,
-// a block under its [[header]], else the value alone.
+// Elements are moved as pieces of text. A piece is a line with its comment where each has lines of
+// its own, a block under its [[header]], else the value alone.
 #include "core/config/edit/toml_lists.h"
 
 #include <algorithm>

@@ -105,8 +105,8 @@ class Patch {
     }
   }
 
-  /// `now` with the name that one of its tables has in `target`, and the text with it: where one
-  /// went and another came in its place.
+  /// `now` with the name that one of its tables has in `target`, and the text with it. This is for
+  /// a table that went while another came in its place.
   Json renamed(const TomlPath& path, const Json& now, const Json& target) {
     std::vector<std::string> gone, come;
     for (const auto& entry : now.items()) {

@@ -65,7 +65,7 @@ class OverrideWriter {
   std::vector<std::string> words_;
 };
 
-/// `key=value` words that make `text` out of `base`, checked by planning both; nothing where no
+/// `key=value` words that make `text` out of `base`, checked by planning both. Nothing where no
 /// words do: variants, sweeps and stages come from a file alone.
 /// \param file  what `base` is read from: its name is the title where the text has none
 std::optional<std::vector<std::string>> asOverrides(const std::string& base,

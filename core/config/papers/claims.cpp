@@ -150,8 +150,8 @@ void addSettings(const Node& node, const std::string& key, ClaimedExperiment::Se
   for (const auto& [name, child] : node.children) addSettings(child, key + "." + name, out);
 }
 
-/// Whether the file's value and a resolved one are the same: "none" is null, n a size of [n, n],
-/// and what a table within a list does not say (an element of data.pipeline) is as by default.
+/// Whether the file's value and a resolved one are the same. "none" is null, n a size of [n, n].
+/// What a table within a list does not say (an element of data.pipeline) is as by default.
 bool isSame(const Json& claimed, const Json& resolved) {
   if (claimed.is_number() && resolved.is_number())
     return claimed.get<double>() == resolved.get<double>();

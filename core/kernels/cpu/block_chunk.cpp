@@ -137,7 +137,7 @@ class Chunk {
   }
 
   /// Calls body(image, its first row, rows) for each part of a norm's rows that has gains of its
-  /// own: all of them at once, or image by image.
+  /// own. A part has all of them at once, or those of one image.
   template <class Body>
   void forEachGains(BlockParameter weight, std::int64_t rows, const Body& body) {
     if (!p.isOfImage[weight] && !p.isOfImage[weight + 1]) return body(0, 0, rows);

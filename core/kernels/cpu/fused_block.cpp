@@ -153,8 +153,8 @@ at::Tensor runForward(const BlockPlan& p, const at::Tensor& x, const SavedTensor
   return out;
 }
 
-/// [count, total] floats, kept from block to block: of a wide model they are more than the C
-/// library keeps for itself, and the system would clear every page again, a tenth of a step.
+/// [count, total] floats, kept from block to block. Of a wide model they are more than the C
+/// library keeps for itself. Otherwise the system would clear every page again, a tenth of a step.
 at::Tensor sharesOfThread(std::int64_t count, std::int64_t total) {
   static thread_local at::Tensor floats;
   if (!floats.defined() || floats.numel() < count * total)

@@ -10,7 +10,7 @@ namespace vitrine::cpu {
 namespace {
 
 /// Widest models whose blocks and whose heads are faster here than with a library's products,
-/// measured by `tests/bench/run.sh step`: a library loses by its calls, by threads that meet after
+/// measured by `tests/bench/run.sh step`. A library loses by its calls, by threads that meet after
 /// each, and by memory between them.
 struct Widths {
   std::int64_t training, inference, attention;
@@ -23,7 +23,7 @@ Widths widthsOf(CpuPath path) {
       return {0, 0, 0};
     case CpuPath::Baseline:
       // Against SSE4.2 in MKL, a training step of a width of 64 takes 0.8 times as long as layer by
-      // layer, one of 192 1.15 times.
+      // layer. One of 192 takes 1.15 times as long.
       return {64, 64, 64};
     case CpuPath::Avx2:
     case CpuPath::Avx512:

@@ -316,7 +316,7 @@ void importTensorBoard(const ImportTask& task) {
     std::string uuid = uuidOf(folder);
     if (task.isDuplicate(uuid, folder.name)) continue;
     if (task.database.any("SELECT 1 FROM run WHERE uuid = ?", uuid)) uuid = newUuid();
-    // Reading and packing take their time, and no other process waits for that: what others wait
+    // Reading and packing take their time, and no other process waits for that. What others wait
     // for is the copy of finished rows, a part at a time.
     StagingFile staging(task.database.file());
     RunImport run(task, *staging, folder, uuid);

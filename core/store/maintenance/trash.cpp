@@ -2,7 +2,7 @@
 //   run.vitrine   its rows, a database of one run
 //   about.json    what of it the rows do not say; written last: without it the rows count
 //   files         its folder, as it was next to the database
-// It is deleted in this order: rows copied, rows removed from the database, files moved; and comes
+// It is deleted in this order: rows copied, rows removed from the database, files moved. It comes
 // back in the opposite one. Whatever is cut short, either the database or the trash has all rows,
 // and files are where the rows are or next to the database.
 #include "core/store/maintenance/trash.h"

@@ -48,9 +48,9 @@ std::string uriOf(const std::filesystem::path& file, const char* parameters) {
 constexpr const char* kFull =
     " cannot grow because the disk is full, or your share of it; free some space";
 
-/// SQLite calls a full disk SQLITE_FULL, but not a quota, a limit on the size of files, or a full
-/// disk met while it makes its `-shm`. A sync that failed is never one of these: it is unknown what
-/// of it is on the disk.
+/// SQLite calls a full disk SQLITE_FULL. It has other codes for a quota, a limit on the size of
+/// files, or a full disk met while it makes its `-shm`. A sync that failed is never one of these:
+/// it is unknown what of it is on the disk.
 bool isForWantOfSpace(sqlite3* handle, int code) noexcept {
   if (handle == nullptr || (code != SQLITE_IOERR_WRITE && code != SQLITE_IOERR_SHMSIZE)) {
     return false;

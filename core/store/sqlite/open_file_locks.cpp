@@ -42,7 +42,7 @@ int setShared(int descriptor, short type) {
   return lockWith(descriptor, F_OFD_SETLK, &lock);
 }
 
-/// SQLite counts the locks of all connections of the process to a database and takes each from the
+/// SQLite counts the locks of all connections of the process to a database. It takes each from the
 /// kernel once, with the descriptor of any of them. So all go through the descriptor that took the
 /// first: SQLite closes none while the process has a lock.
 class Holders {

@@ -184,7 +184,7 @@ void backUp(Database& database, std::int64_t version) {
   fs::remove(temporary, error);
 }
 
-/// A run whose process has ended does not keep a file from being brought up to date: no process
+/// A run whose process has ended does not keep a file from being brought up to date. No process
 /// could open it any more to find that out.
 void refuseWhileAlive(Database& database) {
   Statement statement = database.prepare(

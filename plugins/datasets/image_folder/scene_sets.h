@@ -19,8 +19,8 @@ enum class CocoMasks {
   None,
 };
 
-/// Images of one annotation file lie in a folder next to it, or next to its folder, that has its
-/// name without ".json" and without "instances_".
+/// Images of one annotation file lie in a folder next to it, or next to its folder. It has the
+/// file's name without ".json" and without "instances_".
 class CocoSet final : public Dataset {
  public:
   /// \param annotations  by Split, below `folder`; "": the split has no samples

@@ -21,8 +21,8 @@ const char* numberWord(std::size_t count) {
 }
 
 /// 1 to 3 objects, no two of one colour or shape, so that a phrase names one of them. `captions`
-/// are several references; `swapped` is the first with the colours of two objects exchanged, or
-/// another colour where there is one object: false, but with the same words where it can be.
+/// are several references. `swapped` is the first with the colours of two objects exchanged, or
+/// another colour where there is one object. It is false, but with the same words where it can be.
 class SceneCaptions final : public GeneratedSet {
  public:
   using GeneratedSet::GeneratedSet;

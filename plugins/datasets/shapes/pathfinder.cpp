@@ -70,8 +70,8 @@ class Tangle {
   std::vector<double> turns_;
 };
 
-/// Both classes have two long curves, the same distractors and two disks on ends of long curves, so
-/// that neither ink nor places of disks tell them apart.
+/// Both classes have two long curves, the same distractors and two disks on ends of long curves.
+/// So neither ink nor places of disks tell them apart.
 class Pathfinder final : public GeneratedSet {
  public:
   Pathfinder(const std::string& name, std::uint64_t seed, std::array<std::int64_t, 3> sizes,

@@ -6,7 +6,7 @@
 namespace vitrine::generation {
 
 /// Each makes `count` images from `seed` on; `class` none takes the classes in turn, by seed.
-/// Images are drawn in batches of `batch_size`, and a recipe tells its batch: an image is the same
+/// Images are drawn in batches of `batch_size`, and a recipe tells its batch. An image is the same
 /// to the last bit where the batch is.
 void addSamplers(Registry& registry);
 

@@ -17,7 +17,7 @@ namespace vitrine::text_image {
 class CaptionedSession {
  public:
   virtual ~CaptionedSession();
-  /// Share of the captions that were left out in training, 0 to 1; 0: the network never saw an
+  /// Share of the captions that were left out in training, 0 to 1. 0: the network never saw an
   /// image without one, and cannot be guided.
   [[nodiscard]] virtual double captionDrop() const = 0;
 };

@@ -1,4 +1,4 @@
-// The steps from noise to an image: some of a diffusion's steps, each taken as Ho et al. 2020
+// The steps from noise to an image: some of a diffusion's steps. Each is taken as Ho et al. 2020
 // (arXiv:2006.11239) do with the small fixed variance.
 #pragma once
 
@@ -19,7 +19,7 @@ struct NoiseStep {
 };
 
 /// `count` of the steps of a diffusion, evenly from the first to the last and rounded half to even,
-/// the noisiest first (Nichol & Dhariwal 2021, arXiv:2102.09672, section 4).
+/// the noisiest first. As in Nichol & Dhariwal 2021 (arXiv:2102.09672, section 4).
 /// \param shares  [steps] float64: alpha bar
 /// \throws ConfigError  there are not so many steps, or fewer than one are asked for
 [[nodiscard]] std::vector<NoiseStep> noiseSteps(const at::Tensor& shares, std::int64_t count);
@@ -35,7 +35,7 @@ struct SteppedDown {
                                    const at::Tensor& noise, std::optional<double> clip);
 
 /// Squared errors of the velocity: those of the noise over the share of the clean image (Salimans &
-/// Ho 2022, arXiv:2202.00512, section 4), which counts as 0.001 at least.
+/// Ho 2022, arXiv:2202.00512, section 4). The share counts as 0.001 at least.
 /// \param errors  [images] float32, of the noise
 /// \param shares  [images] float64: alpha bar
 [[nodiscard]] at::Tensor velocityErrors(const at::Tensor& errors, const at::Tensor& shares);

@@ -11,8 +11,8 @@ namespace vitrine::text_image {
 /// noise, a mean over each image. Some samples are `caption, image`, the others `image, caption`.
 ///
 /// Scores of a split: image_loss at a fixed time and noise of each sample; caption_loss in nats per
-/// token, given the clean image; text_loss of the same captions without an image; cider of greedy
-/// captions.
+/// token, given the clean image. Also text_loss of the same captions without an image; cider of
+/// greedy captions.
 class TextImageTask final : public Task {
  public:
   [[nodiscard]] ItemCard card() const override;

@@ -49,7 +49,7 @@ class ExperimentForm : public QWidget {
   /// nullptr where the form has no such field now.
   [[nodiscard]] FormRow* row(const std::string& key) const;
   /// What shows a problem of that key, to scroll to and to focus: a field, a named table, a
-  /// transform, the grid; nullptr where nothing does. Unfolds a transform.
+  /// transform, the grid. nullptr where nothing does. Unfolds a transform.
   [[nodiscard]] QWidget* place(const std::string& key) const;
   [[nodiscard]] bool shows(const std::string& key) const { return !placeOf(key).empty(); }
   [[nodiscard]] const std::array<FormSection*, 9>& sections() const { return sections_; }

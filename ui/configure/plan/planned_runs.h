@@ -1,5 +1,5 @@
 // The runs that an experiment means: name, what differs from the first, time, whether it was made
-// before, and those that are left out, at their places.
+// before. Also those that are left out, at their places.
 #pragma once
 
 #include <QAbstractListModel>

@@ -25,7 +25,7 @@ struct ClaimRow {
 /// Whether a claim is judged.
 using ClaimFilter = std::function<bool(const Claim&)>;
 /// Verdicts on the claims of claims.toml in `folder` that are about an experiment of `runs`, in the
-/// order of the file; empty where there is no such file. \param isMeant  empty: every claim
+/// order of the file. Empty where there is no such file. \param isMeant  empty: every claim
 /// \throws Error  a file cannot be read
 [[nodiscard]] std::vector<ClaimRow> readClaimRows(const store::QueryFunction& query,
                                                   const std::vector<store::RunRow>& runs,

@@ -42,7 +42,7 @@ struct HashedImage {
   QImage image;
   std::string sha256;  ///< of the pixels
 };
-/// The image of this seed in an answer {image} of the operation `sample`; nothing where the answer
+/// The image of this seed in an answer {image} of the operation `sample`. Nothing where the answer
 /// has another one, or none that can be read.
 [[nodiscard]] std::optional<HashedImage> imageIn(const Json& answer, std::uint64_t seed);
 /// What Verify found, as a sentence. \param again  nothing: the sampler did not make it
