@@ -56,8 +56,8 @@ struct FigureStyle {
   int head = 0;    ///< the enlarged one, from 0
   int image = 0;   ///< of an image grid or a stack of maps: the outlined one, from 0
   /// Where in the image the patch lies whose attention is drawn: down and right, 0 to 1.
-  /// ThemeColors have other numbers in every model, patches have not. None: the class token, else
-  /// the patch in the middle.
+  /// Tokens have other numbers in every model, patches have not. None: the class token, else the
+  /// patch in the middle.
   std::optional<std::array<double, 2>> queryAt;
   std::optional<std::array<int, 2>> cell;  ///< of a matrix: the outlined one, row and column
   int query = -1;  ///< the token instead, as figures of older versions say it; -1: none
