@@ -13,9 +13,9 @@
 
 namespace vitrine {
 
-/// The recipe names run, checkpoint and its hash, weights, sampler and all its settings, seed,
-/// condition, and the hashes of the auxiliary networks that took part. On one machine equal recipes
-/// give equal bytes.
+/// The recipe names run, checkpoint and its hash, weights, sampler and all its settings, seed and
+/// condition. It also names the hashes of the auxiliary networks that took part. On one machine
+/// equal recipes give equal bytes.
 struct GeneratedImage {
   std::int64_t step = 0;  ///< optimizer steps that the weights had seen
   Json recipe = Json::object();

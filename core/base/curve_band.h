@@ -13,7 +13,7 @@ namespace vitrine {
 /// A curve on one axis: ascending x, one value each.
 struct RunCurve {
   std::vector<double> x, y;
-  /// Leaves out a place that is not finite. Of two values at one place the later one counts; time
+  /// Leaves out a place that is not finite. Of two values at one place the later one counts. Time
   /// never goes back within a segment, and what does would not be a function of x.
   void add(double place, double value) {
     if (!std::isfinite(place)) return;
@@ -26,12 +26,12 @@ struct RunCurve {
   }
 };
 
-/// The places where all of `curves` have a value: every x of any of them from where the last one
-/// begins to where the first one ends. Empty where they do not overlap.
+/// The places where all of `curves` have a value. These are every x of any of them from where the
+/// last one begins to where the first one ends. Empty where they do not overlap.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<double> commonPlaces(
     const std::vector<const RunCurve*>& curves);
 /// The curve at ascending places: its own value where it has one, else on the line between its
-/// neighbours; NaN outside and next to a value that is not finite.
+/// neighbours. NaN outside and next to a value that is not finite.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<double> valuesAt(
     const RunCurve& curve, const std::vector<double>& places);
 

@@ -4,7 +4,7 @@
 // command line. A dotted key merges, a whole table replaces. Runs are variants x sweep axes in file
 // order x seeds, the last fastest, without those that an [[exclude]] names. With [[stage]] entries
 // each is a chain of stages. With [select] each becomes a grid of runs on a part of the training
-// set, followed by runs on all of it with the best values.
+// set. Runs on all of it with the best values follow.
 #pragma once
 
 #include <atomic>

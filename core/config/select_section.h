@@ -1,5 +1,5 @@
-// `[select]`: a grid of runs that are scored on a held-out part of the training set, and the runs
-// that take the values of the best. Internal to core/config.
+// `[select]`: a grid of runs that are scored on a held-out part of the training set. The runs after
+// it take the values of the best. Internal to core/config.
 #pragma once
 
 #include <optional>

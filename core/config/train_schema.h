@@ -13,14 +13,14 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<ItemCard> trainingCards();
 
 /// trainSchema() in which `optimizer` and `schedule` have the keys of these items next to those of
-/// every one, and offer the names that the catalog has. An item's own field takes the place of the
+/// every one. Both offer the names that the catalog has. An item's own field takes the place of the
 /// common one of its name.
 /// \param optimizer, schedule  ids; one that the catalog does not have stands for all of them
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Schema trainSchemaWith(const Catalog& catalog,
                                                                const std::string& optimizer,
                                                                const std::string& schedule);
 
-/// A stored configuration as a file may say it: runs of earlier versions had the keys of all of
+/// A stored configuration as a file may say it. Runs of earlier versions had the keys of all of
 /// core's optimizers and schedules, whichever they chose.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Json withOwnTrainKeys(Json config);
 

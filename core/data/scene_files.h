@@ -12,7 +12,7 @@ struct WrittenScenes {
 };
 
 /// FOLDER/<split>.json and FOLDER/<split>/000000.png, ...: fields `image`, `boxes`, `box_classes`,
-/// `box_crowds` where it is there, and masks of the objects: `masks` [objects, height, width], or
+/// and `box_crowds` where it is there. Masks of the objects: `masks` [objects, height, width], or
 /// `instances` with number + 1 of the object in front.
 /// \param limit  samples at most, the first ones; 0: all
 /// \throws ConfigError  the data set lacks a field or the split has no samples

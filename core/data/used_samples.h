@@ -1,5 +1,5 @@
-// Samples of a data set that a run uses, by purpose: parts of splits, a held-out part of the
-// training split, the splits that evaluations read.
+// Samples of a data set that a run uses, by purpose. They are parts of splits, a held-out part of
+// the training split, and the splits that evaluations read.
 #pragma once
 
 #include <array>

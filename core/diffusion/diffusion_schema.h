@@ -22,7 +22,7 @@ enum class BlockStyle {
 /// Keys: input_size patch_size in_channels width depth heads mlp_width mlp num_classes learn_sigma
 /// class_dropout_prob norm{kind, eps, affine} pe rope{mode, base, ratio, shared, axis_order, scale,
 /// anchor, per_axis, ntk_alpha, ntk_form}. Presets "<prefix>/s2" to "<prefix>/xl8": four sizes with
-/// patches of 2, 4 and 8 for 32 x 32 latents of four channels, and "<prefix>/demo" for grey images
+/// patches of 2, 4 and 8 for 32 x 32 latents of four channels. "<prefix>/demo" is for grey images
 /// of 28 pixels.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Schema diffusionSchema(BlockStyle style,
                                                            const std::string& prefix);

@@ -21,8 +21,8 @@ enum class BetaSchedule {
 
 /// Original indices of the steps that are kept, ascending.
 ///
-/// "250": 250 steps evenly over [0, steps - 1], rounded half to even; "10,15,20": that of equal
-/// sections; "ddim50": every k-th step for the smallest k that keeps exactly 50; "": all.
+/// "250": 250 steps evenly over [0, steps - 1], rounded half to even. "10,15,20": that of equal
+/// sections. "ddim50": every k-th step for the smallest k that keeps exactly 50. "": all.
 /// \throws ConfigError  the request is not of that form, or cannot be had
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::int64_t> respacedSteps(
     std::int64_t steps, const std::string& request);

@@ -52,8 +52,8 @@ struct SdeSolution {
 };
 
 /// \param start  noise, [B, ..]; `noise` gives tensors of its shape
-/// \throws ConfigError  fewer than 2 steps, a form that this transport refuses, or Heun without a
-/// last step on a path whose score is infinite at its end
+/// \throws ConfigError  fewer than 2 steps, or a form that this transport refuses. Also Heun
+/// without a last step on a path whose score is infinite at its end
 [[nodiscard]] VITRINE_ENGINE_EXPORT SdeSolution solve(const Transport& transport,
                                                       const Predictor& network,
                                                       const at::Tensor& start,

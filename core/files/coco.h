@@ -37,8 +37,8 @@ struct CocoLimits {
   std::int64_t side = 32'768, pixels = 50'000'000;
   std::size_t objects = 10'000;  ///< of an image
 };
-/// \throws FileError  not such a file, above a limit, an id that is not there, runs that do not
-/// fill the image, a path that leads out: names file and element
+/// \throws FileError  not such a file, above a limit, or an id that is not there. Also runs that do
+/// not fill the image, or a path that leads out. Names file and element
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT CocoFile readCoco(const std::filesystem::path& file,
                                                           const CocoLimits& limits = {});
 /// The text of such a file; ids count from 1.

@@ -43,7 +43,7 @@ readSafetensorsIndex(const std::string& text, const std::filesystem::path& file)
 class VITRINE_FOUNDATION_EXPORT SafetensorsSet {
  public:
   /// \param path  a safetensors file; a list (`*.json`); a folder with either, under the name
-  ///              `model.safetensors` or `model.safetensors.index.json`; or a file that is not
+  ///              `model.safetensors` or `model.safetensors.index.json`. Also a file that is not
   ///              there while its list, `path` + ".index.json", is
   /// \throws FileError  names the file and the broken rule; all missing shards at once; a tensor
   /// that its shard lacks

@@ -15,8 +15,8 @@ struct JobLimits {
   std::int64_t tasks = 4096;     ///< processes and threads
 };
 
-/// The strictest containment of this machine: a control group of our own (version 2 or 1), or a
-/// scope of the user's systemd that outlives the log-out. Without either, the supervisor watches.
+/// The strictest containment of this machine. It is a control group of our own (version 2 or 1), or
+/// a scope of the user's systemd that outlives the log-out. Without either, the supervisor watches.
 class VITRINE_STORE_EXPORT Containment {
  public:
   enum class Kind { GroupV2, GroupV1, Scope, Watched };
@@ -51,7 +51,7 @@ class VITRINE_STORE_EXPORT Containment {
   std::string scope_;
 };
 
-/// Whether what runs in scopes of this user's systemd continues after the last log-out: `lingering`
+/// Whether what runs in scopes of this user's systemd continues after the last log-out. `lingering`
 /// has a file with the name of every such user (loginctl enable-linger).
 [[nodiscard]] VITRINE_STORE_EXPORT bool outlivesLogOut(const std::filesystem::path& lingering,
                                                        const std::string& user);

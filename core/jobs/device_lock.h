@@ -17,7 +17,7 @@ namespace vitrine::jobs {
 /// The lock is a name in the kernel (an abstract socket), not a file. It needs no folder, which
 /// could be missing, read-only, emptied at the log-out or prepared by another user. It is free when
 /// the last process that inherited it has ended. Containers with a network of their own have names
-/// of their own; a GPU's device file, which they share, is locked too where it can be opened.
+/// of their own. A GPU's device file, which they share, is locked too where it can be opened.
 class VITRINE_STORE_EXPORT DeviceLock {
  public:
   /// \param device  Device::key(): "cpu", or the UUID of a GPU

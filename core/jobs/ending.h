@@ -22,8 +22,8 @@ struct ProcessEnd {
 };
 
 /// \param state  of the run when its process was gone: what it says of itself, or in progress
-/// \returns  reason, event data, and whether the queue may start the run again: yes after SIGKILL
-/// or SIGTERM from outside, no after a crash, an exit, a limit
+/// \returns  reason, event data, and whether the queue may start the run again. It may after
+/// SIGKILL or SIGTERM from outside, and may not after a crash, an exit, a limit
 [[nodiscard]] VITRINE_STORE_EXPORT RunEnding classify(const ProcessEnd& end, store::RunState state);
 
 /// "SIGSEGV (segmentation fault)"

@@ -54,8 +54,8 @@ class VITRINE_STORE_EXPORT JobQueue {
   /// Takes a waiting run out on request: one that was queued is `stopped` then, as nothing will
   /// start it. \returns false  it was not in the queue
   bool takeOut(std::int64_t run);
-  /// Undoes takeOut(): the run waits again with its options, before `before` where that run still
-  /// waits with the same priority, else behind all others of its priority.
+  /// Undoes takeOut(): the run waits again with its options. It stands before `before` where that
+  /// run still waits with the same priority, else behind all others of its priority.
   /// \throws RefusedError  it is done or in progress
   void restore(std::int64_t run, const store::QueueOptions& options, std::int64_t before);
 
@@ -80,7 +80,7 @@ class VITRINE_STORE_EXPORT JobQueue {
   void setMode(store::QueueMode mode);
 
   /// Claims the next run for `device`: it becomes `starting`, and of two that ask, one gets it.
-  /// \param hold  says why a run must wait although its turn has come, or ""; called within a
+  /// \param hold  says why a run must wait although its turn has come, or "". It is called within a
   /// transaction, in order, for every run that is ready
   [[nodiscard]] std::optional<QueueEntry> next(
       const Device& device, const std::function<std::string(const QueueEntry&)>& hold);

@@ -13,7 +13,7 @@
 namespace vitrine::jobs {
 
 /// Processes and threads that one job may have: `wanted`, and at most half of what the machine has
-/// left, so that its table of processes never fills up.
+/// left. The machine's table of processes thus never fills up.
 [[nodiscard]] VITRINE_STORE_EXPORT std::int64_t taskLimit(std::int64_t wanted);
 
 /// Counts the tasks of the machine a hundred times a second, which costs one small read. When the

@@ -62,9 +62,9 @@ VITRINE_STORE_EXPORT std::int64_t startQueueWorker(const std::filesystem::path& 
 
 /// Why this machine must not work on the file, with the way out; "" when it may.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string whyNotHere(store::RunReader& store);
-/// The host that serves the network file system below `folder`: of a source like "nas:/export",
-/// "//nas/share", "user@nas:/home"; "" when it lies on a disk of this machine. `mounts` is
-/// /proc/self/mounts.
+/// The host that serves the network file system below `folder`. It is that of a source like
+/// "nas:/export", "//nas/share", "user@nas:/home"; "" when the folder lies on a disk of this
+/// machine. `mounts` is /proc/self/mounts.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string hostOfMount(const std::string& mounts,
                                                            const std::filesystem::path& folder);
 

@@ -7,7 +7,7 @@
 //
 // computed with memory and sum divided by exp(m_t), m_t = max(log f_t + m_{t-1}, log i_t), where
 // the bound 1 becomes exp(-m_t). Three forms compute the same: token by token, as a matrix of all
-// pairs of tokens, and in chunks: pairs within a chunk, the memory between chunks.
+// pairs of tokens, and in chunks. The last takes pairs within a chunk, the memory between chunks.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
-// The forms of an mLSTM between its gates and its normaliser: numerators and sums forwards, and the
-// gradients of queries, keys and values back from theirs.
+// The forms of an mLSTM between its gates and its normaliser. They compute numerators and sums
+// forwards, and the gradients of queries, keys and values back from theirs.
 #pragma once
 
 #include <ATen/Parallel.h>

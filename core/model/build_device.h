@@ -1,5 +1,5 @@
 // The device on which models are built. Under a ScopedBuildDevice of kind Meta a model of any size
-// is built in an instant: its parameters have names and shapes, no memory and no values.
+// is built in an instant. Its parameters have names and shapes, no memory and no values.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -51,9 +51,8 @@ class VITRINE_ENGINE_EXPORT FeaturePyramid : public Capability {
   struct Level {
     std::int64_t channels = 0, stride = 1;  ///< pixels of the image per cell
   };
-  /// \param blocks  counted from 0: of a plain model, after which blocks; empty: the levels that
-  /// the
-  ///                model has by itself, finest first (of a plain model the last block)
+  /// \param blocks  counted from 0: of a plain model, after which blocks. Empty: the levels
+  ///                that the model has by itself, finest first (of a plain model the last block)
   /// \throws ConfigError  there is no such block, or the model's levels are its only ones
   [[nodiscard]] virtual std::vector<Level> levels(
       const std::vector<std::int64_t>& blocks) const = 0;
@@ -86,8 +85,8 @@ class VITRINE_ENGINE_EXPORT Denoiser : public Capability {
                                            const Condition& condition) = 0;
 };
 
-/// Images to latents and back. Latents here are the codec's own; a network that works on them
-/// reads latents times scale(), and what it makes is divided by scale() before it is decoded.
+/// Images to latents and back. Latents here are the codec's own. A network that works on them reads
+/// latents times scale(), and what it makes is divided by scale() before it is decoded.
 class VITRINE_ENGINE_EXPORT LatentCodec : public Capability {
  public:
   static constexpr const char* kId = "latent_codec";
@@ -119,8 +118,8 @@ class VITRINE_ENGINE_EXPORT LanguageModel : public Capability {
    public:
     virtual ~Cache();
     [[nodiscard]] virtual std::int64_t length() const = 0;  ///< tokens so far
-    /// Forgets all tokens from `length` on: another continuation of the same beginning, or the rows
-    /// of an image that are computed again at every step of its sampling.
+    /// Forgets all tokens from `length` on. Then comes another continuation of the same beginning,
+    /// or the rows of an image that are computed again at every step of its sampling.
     virtual void truncate(std::int64_t length) = 0;
   };
   enum class Rows {

@@ -69,9 +69,10 @@ struct ImageShape {
   std::int64_t channels = 0, height = 0, width = 0;
 };
 
-/// The model's own program; of a classifier that has none: `image`, and optionally `target`, to
-/// `features`, `logits`, `loss` (mean cross-entropy), and on request `embeddings`, `block_<i>`,
-/// `attention_<i>` (after the softmax) and `attention_masked_<i>` (what multiplies the values).
+/// The model's own program. Of a classifier that has none: `image`, and optionally `target`, to
+/// `features`, `logits` and `loss` (mean cross-entropy). On request also to `embeddings`,
+/// `block_<i>`, `attention_<i>` (after the softmax) and `attention_masked_<i>` (what multiplies the
+/// values).
 /// \returns  valid as long as the model lives
 /// \throws RefusedError  the model offers neither
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::shared_ptr<TensorProgram> programOf(

@@ -23,8 +23,8 @@ struct WeightOrigin {
 };
 
 /// Names and shapes at once, values when they are asked for. Model::transform() leaves in it
-/// tensors under the model's own names; loading then takes those, and reports the rest as
-/// unused, under its name in the file.
+/// tensors under the model's own names. Loading then takes those, and reports the rest as unused,
+/// under its name in the file.
 ///
 /// A new shape or value is made when the tensor is taken, so a tensor that is skipped is never
 /// read.
@@ -90,8 +90,8 @@ class VITRINE_ENGINE_EXPORT WeightSource {
   std::string resizePositions_;
 };
 
-/// Rule from a public name to ours: one tensor of a file, or a row block of ours (separate q, k, v
-/// into a fused qkv).
+/// Rule from a public name to ours. It gives one tensor of a file, or a row block of ours (separate
+/// q, k, v into a fused qkv).
 struct WeightRename {
   std::string theirs;       ///< name in the file
   std::string ours;         ///< parameter name

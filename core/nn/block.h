@@ -53,8 +53,8 @@ struct BlockCall {
 };
 
 /// Parameters: norm1, attn.qkv, attn.proj, ls1, norm2, mlp.fc1, mlp.fc2, (mlp.fc3), ls2, unless
-/// the options name them otherwise; attn.relative_position_bias_table, which the caller makes the
-/// additive mask of (position/relative_bias.h).
+/// the options name them otherwise. Also attn.relative_position_bias_table, which the caller makes
+/// the additive mask of (position/relative_bias.h).
 struct VITRINE_ENGINE_EXPORT Block final : torch::nn::Module {
   explicit Block(const BlockOptions& options);
   /// \param stream  [batch, tokens, width]

@@ -1,6 +1,6 @@
 // Cost of layers: operations of one image's forward pass, and the memory it keeps.
 //
-// `macs` counts matrix products and convolutions (papers' "FLOPs"); `flops` is twice that plus, per
+// `macs` counts matrix products and convolutions (papers' "FLOPs"). `flops` is twice that plus, per
 // element, 1 for a bias, sum or scale, and the numbers below. `activationBytes` is float32.
 #pragma once
 

@@ -23,8 +23,8 @@ struct DropPath {
   Kind kind = Kind::Sample;
 };
 
-/// The factors by which dropPath() multiplies the branch of each image, as drawn from `generator`:
-/// [batch] of `like`'s type, but float32 at least, undefined for a rate of zero.
+/// The factors by which dropPath() multiplies the branch of each image, as drawn from `generator`.
+/// They are [batch] of `like`'s type, but float32 at least, undefined for a rate of zero.
 [[nodiscard]] at::Tensor dropPathGains(std::int64_t batch, const at::Tensor& like, double rate,
                                        const at::Generator& generator);
 
@@ -38,14 +38,14 @@ struct DropPath {
 /// Samples that go through the branch when a random part of the batch does: the first
 /// floor(batch * (1 - rate)) of a random permutation. The caller scales their branch by
 /// batch / kept.
-/// \returns  [kept] int64 on `device`; undefined for a rate of zero, and where kept / batch misses
-///           1 - rate by more than a hundredth: such a small batch is dropped by sample
+/// \returns  [kept] int64 on `device`. Undefined for a rate of zero, and where kept / batch misses
+///           1 - rate by more than a hundredth. Such a small batch is dropped by sample
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor keptSamples(std::int64_t batch, double rate,
                                                            const at::Generator& generator,
                                                            at::Device device);
 
-/// The factors by which dropout() multiplies each element, as drawn from `generator`: of `like`'s
-/// type, but float32 at least, undefined for a rate of zero.
+/// The factors by which dropout() multiplies each element, as drawn from `generator`. They are of
+/// `like`'s type, but float32 at least, undefined for a rate of zero.
 [[nodiscard]] at::Tensor dropoutFactors(at::IntArrayRef shape, const at::Tensor& like, double rate,
                                         const at::Generator& generator);
 

@@ -28,7 +28,7 @@ namespace vitrine::nn {
 [[nodiscard]] VITRINE_ENGINE_EXPORT VisionTransformerConfig commonConfig(const Config& config);
 
 /// timm's first values: truncated normal 0.02, cut at +-2 (a hundred deviations), for maps, class
-/// token and tables; torch's default for the patch kernel, whose inputs are `patchInputs`.
+/// token and tables. The patch kernel, whose inputs are `patchInputs`, has torch's default.
 [[nodiscard]] VITRINE_ENGINE_EXPORT InitRule commonInit(std::int64_t patchInputs);
 
 /// Words of the vocabulary. \throws ConfigError  a word that is none of them

@@ -20,8 +20,8 @@ using kernels::MlpKind;
 /// silu(gate) * up, same shapes.
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up);
 
-/// Hidden channels of a SwiGLU with as many parameters as a GELU of 4 * width hidden channels:
-/// floor(2/3 * 4 * width), rounded up to a multiple of `multiple`.
+/// Hidden channels of a SwiGLU with as many parameters as a GELU of 4 * width hidden channels. They
+/// are floor(2/3 * 4 * width), rounded up to a multiple of `multiple`.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t swiGluHidden(std::int64_t width,
                                                               std::int64_t multiple);
 

@@ -62,10 +62,10 @@ class VITRINE_ENGINE_EXPORT Latents {
   /// \throws ShapeError  latents of another codec
   [[nodiscard]] at::Tensor decode(const at::Tensor& latents) const;
 
-  /// The run's samples with latents in place of images, encoded once: read from the cache where
-  /// they are there, else made now, on the device of the codec. Those that cannot be written there
-  /// are kept in memory. With a `flip` of probability 1/2 in the training pipeline they come with
-  /// their mirror image.
+  /// The run's samples with latents in place of images, encoded once. They are read from the cache
+  /// where they are there, else made now, on the device of the codec. Those that cannot be written
+  /// there are kept in memory. With a `flip` of probability 1/2 in the training pipeline they come
+  /// with their mirror image.
   /// \param data  the resolved table [data] \param seed  of the run
   /// \throws ConfigError  the training pipeline draws something else than flips
   /// \throws FileError    a cache file is cut or damaged

@@ -1,4 +1,4 @@
-// A session whose samples are those of the run's pipeline: what a task has to say is its loss, its
+// A session whose samples are those of the run's pipeline. What a task has to say is its loss, its
 // scores and what it does otherwise.
 #pragma once
 

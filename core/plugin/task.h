@@ -50,8 +50,8 @@ struct ParameterGroup {
   Json settings = nullptr;  ///< keys of the optimizer that this group has otherwise, or null
 };
 
-/// One summand of a loss. A step's loss is the sum of weight * sum / count over the names, with sum
-/// and count added up by name over the micro-batches of the step.
+/// One summand of a loss. A step's loss is the sum of weight * sum / count over the names. Sum and
+/// count are added up by name over the micro-batches of the step.
 struct LossPart {
   std::string name;    ///< its curve is train/loss/<name>; "": none besides train/loss
   at::Tensor sum;      ///< 0-d, differentiable: over samples, tokens or patches

@@ -65,7 +65,7 @@ struct TransformContext {
   std::array<std::int64_t, 2> imageSize{0, 0};
 };
 
-/// A kind of transform. Its card's `needs` are the fields it reads, its `offers` those it adds; a
+/// A kind of transform. Its card's `needs` are the fields it reads, its `offers` those it adds. A
 /// need that the samples lack is refused before anything below is called.
 class VITRINE_ENGINE_EXPORT Transform {
  public:

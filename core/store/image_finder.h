@@ -21,8 +21,8 @@ struct ImageEntry {
 
 struct ImageCondition {
   enum class Test { Is, IsNot, Less, AtMost, More, AtLeast };
-  /// "run" (number, or a part of the name), "step", "seed", "width", "height", "tag", "starred"
-  /// (without a value), or "words" (a part of the recipe or of the run's name). Else a key of the
+  /// "run" (number, or a part of the name), "step", "seed", "width", "height", "tag", or "starred"
+  /// (without a value). Also "words" (a part of the recipe or of the run's name). Else a key of the
   /// recipe: "sampler", "class", "settings.steps"; those of the settings also without "settings.".
   std::string key;
   Test test = Test::Is;

@@ -51,8 +51,8 @@ metricKinds(const std::function<RunStore::Table(const std::string& sql)>& query)
 struct RunCard {
   std::vector<std::string> headline;  ///< metrics with their split, the most important first
   std::vector<std::string> plots;     ///< of the task, before the user chooses
-  /// Plots that follow those of the task: learning rate, and the first metric of each analysis, the
-  /// heads of a layer as their stem ("analysis/attention_rank/rank80/layer0").
+  /// Plots that follow those of the task: learning rate, and the first metric of each analysis. The
+  /// heads of a layer count as their stem ("analysis/attention_rank/rank80/layer0").
   std::vector<std::string> morePlots;
   std::string unit = "samples";  ///< of throughput: "images", "tokens"
 };

@@ -15,7 +15,7 @@
 
 namespace vitrine::store {
 
-/// The database cannot be written at present, through no fault of what was to be written: the disk
+/// The database cannot be written at present, through no fault of what was to be written. The disk
 /// is full, another process holds it, or permission was taken away. Trying again later can help.
 class VITRINE_STORE_EXPORT UnwritableError : public StoreError {
  public:

@@ -11,8 +11,8 @@ namespace vitrine::text {
 
 /// A vocabulary for CharacterTokenizer. Pairs are joined by score, the best first.
 /// \param file  for messages
-/// \throws FileError  it is not such a protobuf; it is not a BPE, changes texts before it cuts
-///                    them, or has pieces of a kind that is not offered
+/// \throws FileError  it is not such a protobuf, or is not a BPE. Also where it changes texts
+///                    before it cuts them, or has pieces of a kind that is not offered
 [[nodiscard]] Vocabulary readSentencePieces(std::string_view content, const std::string& file);
 
 }  // namespace vitrine::text

@@ -4,8 +4,8 @@
 // A step diverges when its loss or gradient norm is not finite, or at the `spike_steps`-th spike in
 // a row. A spike is a loss above `loss_factor`, or a gradient norm above `gradient_factor`, times
 // its median over the last `window` applied steps. Rolling back is the recipe of PaLM (Chowdhery et
-// al. 2022, section 5.1): from the last good checkpoint, without the batches between it and the
-// spike.
+// al. 2022, section 5.1). It goes on from the last good checkpoint, without the batches between it
+// and the spike.
 #pragma once
 
 #include <cstdint>
@@ -76,8 +76,8 @@ class VITRINE_ENGINE_EXPORT DivergenceWatch {
   std::int64_t skippedInRow_ = 0, spikesInRow_ = 0;
 };
 
-/// The last rollback of a run: `rollback.json` next to its checkpoints, so that a process that dies
-/// before the next checkpoint does not meet the same batches again.
+/// The last rollback of a run: `rollback.json` next to its checkpoints. A process that dies before
+/// the next checkpoint thus does not meet the same batches again.
 struct Rollback {
   std::int64_t number = 0;           ///< from 1
   std::int64_t fromStep = 0;         ///< the step that diverged, counted as if it had completed

@@ -16,7 +16,7 @@ namespace vitrine::train {
 VITRINE_ENGINE_EXPORT void moveModules(TaskSession& session, const at::Device& device);
 
 enum class Mode { Train, Evaluate };
-/// Networks that are not trained are always in evaluation mode, and so is a module all of whose
+/// Networks that are not trained are always in evaluation mode. So is a module all of whose
 /// parameters are frozen, with the modules it holds.
 VITRINE_ENGINE_EXPORT void setMode(TaskSession& session, Mode mode);
 

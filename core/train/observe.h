@@ -25,7 +25,7 @@ struct Look {
   std::int64_t step = 0;   ///< optimizer steps completed
 };
 
-/// Evaluation mode, and generators that depend on seed and step alone: what is drawn depends
+/// Evaluation mode, and generators that depend on seed and step alone. What is drawn depends
 /// neither on earlier evaluations nor on where a run was resumed. The caller puts mode and the
 /// model's generator back. \returns  what the session draws from
 VITRINE_ENGINE_EXPORT StepContext beginLook(TaskSession& session, const Look& look);

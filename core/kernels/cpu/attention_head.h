@@ -1,5 +1,5 @@
-// One head of softmax attention over one image, forward and backward, by the calling thread alone:
-// RoPE and masks included, straight from rows of the packed projections.
+// One head of softmax attention over one image, forward and backward, by the calling thread alone.
+// It includes RoPE and masks, and reads straight from rows of the packed projections.
 #pragma once
 
 #include <cstdint>

@@ -63,8 +63,8 @@ struct BlockInput {
   at::Tensor multiplicative;  ///< constant, [queries, keys] values, or undefined
   /// Factors of the two branches, [batch] values each, or undefined for one: drop path.
   at::Tensor attentionGain, mlpGain;
-  /// Constant factors of single elements, or undefined for one: dropout of the two branches,
-  /// [batch, rows, width], and of what the nonlinearity gives, [batch, rows, hidden].
+  /// Constant factors of single elements, or undefined for one. They are dropout of the two
+  /// branches, [batch, rows, width], and of what the nonlinearity gives, [batch, rows, hidden].
   at::Tensor attentionDropout, mlpDropout, hiddenDropout;
 };
 

@@ -1,6 +1,6 @@
 // Products of matrices that lie in a core's cache, by the calling thread alone, with the vectors of
-// cpuPath(). A library's product costs a fork, a join and a packing per call, which for the widths
-// of a small encoder is more than the product itself.
+// cpuPath(). A library's product costs a fork, a join and a packing per call. For the widths of a
+// small encoder that is more than the product itself.
 #pragma once
 
 #include <cstdint>

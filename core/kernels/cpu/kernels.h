@@ -70,7 +70,7 @@ struct ScoreRows {
 /// Rows that are walked along the keys end at a multiple of this.
 inline constexpr std::int64_t kScoreStep = 16;
 
-/// Rows of one tile of queries against keys: first `before` keys of earlier tiles with weights
+/// Rows of one tile of queries against keys. First come `before` keys of earlier tiles with weights
 /// row[r] * column[c], then the tile's own `rows` up to the query itself. Weights of the latter are
 /// scale * exp(row + column); each logarithm has a leading and a trailing part.
 struct DecayRows {

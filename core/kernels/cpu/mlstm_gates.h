@@ -41,9 +41,9 @@ VITRINE_EVERYWHERE inline void scanGates(const GateScan& scan, double* local, do
   }
 }
 
-/// Gradients of the two logarithms. The pair (t, s) of a query and an earlier key adds its weight's
-/// gradient to i_s and to every l from s + 1 to t. Sums over keys and over queries therefore
-/// suffice.
+/// Gradients of the two logarithms. A pair (t, s) is a query and an earlier key. It adds its
+/// weight's gradient to i_s and to every l from s + 1 to t. Sums over keys and over queries
+/// therefore suffice.
 ///
 /// \param rows         [tokens], of each query over its keys: q_t . dq_t
 /// \param columns      [tokens], of each key over its queries: k_s . dk_s

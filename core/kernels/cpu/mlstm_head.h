@@ -2,7 +2,7 @@
 // reads rows of the projections directly, in chunks, with tiles of queries within them.
 //
 // Weights of pairs of tokens follow from the gates (core/kernels/cpu/mlstm_gates.h), so scores need
-// no largest value and nothing is rescaled; only pairs of one tile take an exponential.
+// no largest value and nothing is rescaled. Only pairs of one tile take an exponential.
 #pragma once
 
 #include <cstdint>

@@ -113,8 +113,8 @@ VITRINE_INLINE void fillNarrowTile(FillTile fill, Tile tile, std::int64_t rows,
   }
 }
 
-/// Words of the depth that tiles walk along at once: on AVX2 a panel's 32 KiB stay in the first
-/// cache for all tiles of its columns. A tile's rows are copied together for as many.
+/// Words of the depth that tiles walk along at once. On AVX2 a panel's 32 KiB then stay in the
+/// first cache for all tiles of its columns. A tile's rows are copied together for as many.
 constexpr std::int64_t kTileDepth = 512;
 
 /// Some dense columns' neighbours, kTileRows apart.
@@ -164,7 +164,7 @@ void fillAll(const Product& p) {
   };
   if (kLeft == Left::Columns && p.columns >= 3 * kPanel && p.words <= kTileDepth) {
     // Neighbours along the depth lie so far apart that each is on another page, and often in the
-    // same set of the cache: fetched once for all columns, where these are worth the copy.
+    // same set of the cache. They are fetched once for all columns, where these are worth the copy.
     constexpr std::int64_t kTogether = 48 / kTileRows;
     float packed[kTogether * kTileRows * kTileDepth];
     const std::int64_t size = kTileRows * p.words;

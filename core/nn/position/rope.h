@@ -46,8 +46,8 @@ struct RopeSpectrum {
 ///                     [tokens, 2] or [batch, tokens, 2]
 /// \param frequencies  of ropeFrequencies(), or a spectrum of the caller's own
 /// \param type         float32, or float64 for models in double
-/// \returns  [tokens, pairs], with positions of each sample [batch, tokens, pairs]; with
-///           frequencies of each head [1 or batch, heads, tokens, pairs]; on the device of
+/// \returns  [tokens, pairs], with positions of each sample [batch, tokens, pairs]. With
+///           frequencies of each head [1 or batch, heads, tokens, pairs]. All are on the device of
 ///           `positions`
 /// \throws ShapeError  positions of another shape
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor ropeAngles(const at::Tensor& positions,
@@ -86,8 +86,8 @@ enum class ClassPlace {
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor classPosition(std::array<std::int64_t, 2> grid,
                                                              ClassPlace place);
 
-/// Factors {rows, columns} = anchor / grid of the positions of `grid`, which then spans as much as
-/// the grid of training (auto-scaled 2-D RoPE, arXiv:2403.00522, equation 4).
+/// Factors {rows, columns} = anchor / grid of the positions of `grid`. The grid then spans as much
+/// as the grid of training (auto-scaled 2-D RoPE, arXiv:2403.00522, equation 4).
 /// \param perAxis  each axis by its own ratio; else both by that of the rows
 /// \throws ShapeError  a side is not positive
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::array<double, 2> anchorScale(
@@ -97,8 +97,8 @@ enum class ClassPlace {
 /// (a, b) -> (a cos - b sin, a sin + b cos). Channels behind the last pair pass.
 ///
 /// \param x       [batch, heads, tokens, headDim], any floating dtype; q or k, never v
-/// \param angles  of ropeAngles(), on the device of `x`: [tokens, pairs], [batch, tokens, pairs] or
-///                [batch or 1, heads or 1, tokens, pairs], with 2 * pairs <= headDim
+/// \param angles  of ropeAngles(), on the device of `x`. They are [tokens, pairs], [batch, tokens,
+///                pairs] or [batch or 1, heads or 1, tokens, pairs], with 2 * pairs <= headDim
 /// \returns       a new tensor of the shape, dtype and device of `x`; half types turn in float32
 /// \throws ShapeError  the two do not fit
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor applyRope(const at::Tensor& x,

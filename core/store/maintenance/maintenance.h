@@ -23,9 +23,10 @@ VITRINE_STORE_EXPORT std::uint64_t backupDatabase(const std::filesystem::path& d
                                                   const std::filesystem::path& file,
                                                   const Fraction& progress = {});
 
-/// What is wrong with the database beyond what SQLite's own check finds (RunStore::check): points,
-/// chunks and summaries that do not agree, checkpoints whose files are not there. Sentences; empty
-/// when all is well. \param verify  also compares the checksums of all checkpoint files
+/// What is wrong with the database beyond what SQLite's own check finds (RunStore::check). These
+/// are points, chunks and summaries that do not agree, and checkpoints whose files are not there.
+/// Sentences; empty when all is well. \param verify  also compares the checksums of all checkpoint
+/// files
 enum class CheckpointFiles { Present, Verified };
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> checkContents(
     const std::filesystem::path& database, CheckpointFiles files, const Fraction& progress = {});
@@ -37,9 +38,9 @@ struct CompactReport {
 /// wait. \throws RefusedError  a run is in progress, or the disk has too little room; says which
 VITRINE_STORE_EXPORT CompactReport compactDatabase(const std::filesystem::path& database);
 
-/// Use of space, in bytes: `tables` (by name, with their indexes), `experiments` (title, runs,
-/// metrics, artifacts, images, other, files), `files` (checkpoints, logs, other, trash, orphans),
-/// and `free` (`compact` would give it back).
+/// Use of space, in bytes: `tables` (by name, with their indexes) and `experiments` (title, runs,
+/// metrics, artifacts, images, other, files). Also `files` (checkpoints, logs, other, trash,
+/// orphans), and `free` (`compact` would give it back).
 [[nodiscard]] VITRINE_STORE_EXPORT Json databaseSpace(const std::filesystem::path& database);
 
 }  // namespace vitrine::store

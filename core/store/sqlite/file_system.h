@@ -35,7 +35,7 @@ VITRINE_STORE_EXPORT void setFileSystemProbe(FileSystemProbe probe);
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path cacheFolder();
 
 /// Removes files next to `file` that are named as it, then `begin`, and end in `mark` and the
-/// number of a process: those of processes that have ended.
+/// number of a process. Only those of processes that have ended are removed.
 void removeUnfinishedFiles(const std::filesystem::path& file, const std::string& begin,
                            const std::string& mark);
 

@@ -22,7 +22,7 @@ struct Migration {
 [[nodiscard]] VITRINE_STORE_EXPORT std::span<const Migration> migrations();
 
 /// Of all objects that the migrations make, with their statements. Running the migrations to know
-/// them would take longer than all else at the opening of a file: they are run where a file has
+/// them would take longer than all else at the opening of a file. They are run where a file has
 /// another hash.
 inline constexpr std::string_view kNewestObjects =
     "418a2a3aab723bf45f07fd373b7e65727085521bff5e6c1e30690bc22ff57c04";

@@ -1,5 +1,6 @@
-// The notes on the curves of a run as one text, in which form they are edited, sent and kept:
-// [{"metric": "train/loss", "step": 300, "text": "warm-up ends"}], by metric, step and text.
+// The notes on the curves of a run as one text, in which form they are edited, sent and kept.
+// A list by metric, step and text:
+// [{"metric": "train/loss", "step": 300, "text": "warm-up ends"}].
 #pragma once
 
 #include <cstddef>

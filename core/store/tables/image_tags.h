@@ -1,5 +1,6 @@
-// Stars and tags of the images of a run as one text, in which form they are edited, sent and kept:
-// [{"step": 300, "sha256": "9f86...", "tag": "paper"}], by step, hash and tag.
+// Stars and tags of the images of a run as one text, in which form they are edited, sent and kept.
+// A list by step, hash and tag:
+// [{"step": 300, "sha256": "9f86...", "tag": "paper"}].
 #pragma once
 
 #include <cstddef>

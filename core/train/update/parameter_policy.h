@@ -34,7 +34,8 @@ struct ParameterPolicy {
 /// The groups, split where the policy says so; those that it leaves alone stay as they are.
 ///
 /// The learning rate of layer l of L is multiplied by decay^(L - l) (Bao et al. 2021,
-/// arXiv:2106.08254: L - 1 blocks), that of a parameter in a group by the group's scale as well.
+/// arXiv:2106.08254: L - 1 blocks). That of a parameter in a group is multiplied by the group's
+/// scale as well.
 /// \param groups  the trained parameters
 /// \param layers  of each parameter by name, counted from 0; a parameter without one is of the last
 /// \throws ConfigError  a pattern matches nothing that is trained, a parameter is in two groups, or
