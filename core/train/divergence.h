@@ -4,8 +4,8 @@
 // A step diverges when its loss or gradient norm is not finite, or at the `spike_steps`-th spike in
 // a row. A spike is a loss above `loss_factor`, or a gradient norm above `gradient_factor`, times
 // its median over the last `window` applied steps. Rolling back is the recipe of PaLM (Chowdhery et
-// al. 2022, section 5.1). It goes on from the last good checkpoint, without the batches between it
-// and the spike.
+// al. 2022, section 5.1). It continues from the last good checkpoint, without the batches between
+// it and the spike.
 #pragma once
 
 #include <cstdint>
