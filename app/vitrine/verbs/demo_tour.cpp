@@ -210,11 +210,11 @@ std::vector<std::string> headlines(store::RunStore& store, const store::TaskCard
 int runTour(const CommandLine& line, const TourChoice& choice) {
   const Tour tour = readBuiltInTour();
   Engine engine;
-  // All are checked before the first is trained.
-  std::vector<Plan> plans;
+  // All are checked before the first is trained; their data stay open from one to the other.
+  std::vector<JudgedPlan> judged;
   for (const Tour::Part& part : tour.parts) {
     const std::string file = builtInExperiment("tour/" + part.experiment).string();
-    plans.push_back(judgeFile(engine, file, choice.overrides).plan);
+    judged.push_back(judgeFile(engine, file, choice.overrides));
   }
   store::RunStore store = openStore(line, Missing::Create);
   store.reapLostRuns();
@@ -232,17 +232,18 @@ int runTour(const CommandLine& line, const TourChoice& choice) {
   const store::TaskCards cards = store::taskCards(engine.registry.catalog());
   TourEnd end(line, store, tour);
   std::vector<TrainedPart> parts;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    log::info("part " + std::to_string(i + 1) + " of " + std::to_string(plans.size()) + ": " +
-              plans[i].title);
-    const auto [ids, missing] = placeRuns(store, plans[i], choice.again);
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    const Plan& plan = judged[i].plan;
+    log::info("part " + std::to_string(i + 1) + " of " + std::to_string(judged.size()) + ": " +
+              plan.title);
+    const auto [ids, missing] = placeRuns(store, plan, choice.again);
     if (!missing.empty()) {
       if (const int code = exitCodeOf(trainAll(store, engine, missing)); code != 0) {
         log::info("`vitrine demo --tour` continues where it stopped");
         return code;
       }
     }
-    parts.push_back({plans[i].title, ids, headlines(store, cards, ids)});
+    parts.push_back({plan.title, ids, headlines(store, cards, ids)});
     end.sample(tour.parts[i], parts.back());
   }
   const std::string report = end.report(parts), picture = end.pageOfFigures(parts);
