@@ -64,8 +64,7 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
                                               step.share * static_cast<double>(size))),
                        std::llround(kParts * static_cast<double>(count)));
       if (previews.isDue(step.share)) {
-        Artifact preview =
-            previewOf("text_image", bytesOf(step.clean), step.time, seeds.front());
+        Artifact preview = previewOf("text_image", bytesOf(step.clean), step.time, seeds.front());
         preview.meta["captions"] = std::vector(seeds.size(), config.text("prompt"));
         results.artifact(std::move(preview));
       }
@@ -100,7 +99,7 @@ at::Tensor planesOf(const PngPixels& png, std::int64_t channels) {
     return (pixels.narrow(0, 0, 3).to(at::kDouble) * shares).sum(0, true).round().to(at::kByte);
   }
   const at::Tensor kept = pixels.narrow(0, 0, hasColors ? 3 : 1);
-  return (hasColors ? kept : kept.expand({channels, png.height, png.width})).contiguous();
+  return hasColors ? kept : kept.expand({channels, png.height, png.width});
 }
 
 /// A PNG file as the model sees images: its size and channels, [1, channels, height, width] in
