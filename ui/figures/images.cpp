@@ -46,20 +46,6 @@ QString pixelLine(const QRectF& rect, const QImage& image, const QPointF& at) {
   return QObject::tr("row %1, column %2: %3").arg(y).arg(x).arg(pixelText(image, x, y));
 }
 
-void appendPixels(QString& text, const QImage& image, const QString& prefix) {
-  for (int y = 0; y < image.height(); ++y) {
-    for (int x = 0; x < image.width(); ++x) {
-      const QColor color = image.pixelColor(x, y);
-      text += prefix + QStringLiteral("%1,%2,%3,%4,%5\n")
-                           .arg(y)
-                           .arg(x)
-                           .arg(color.red())
-                           .arg(color.green())
-                           .arg(color.blue());
-    }
-  }
-}
-
 class ImageFigure final : public Figure {
  public:
   ImageFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
@@ -209,8 +195,8 @@ class ImageGridFigure final : public Figure {
       const auto columns = static_cast<int>(columns_.size());
       if (isAbsent_[static_cast<std::size_t>(i)]) continue;
       appendPixels(text, images_[static_cast<std::size_t>(i)],
-                   csvText(rows_[i / columns]) + QLatin1Char(',') +
-                       csvText(columns_[i % columns]) + QLatin1Char(','));
+                   csvText(rows_[i / columns]) + QLatin1Char(',') + csvText(columns_[i % columns]) +
+                       QLatin1Char(','));
     }
     return text;
   }

@@ -208,6 +208,20 @@ void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image) {
   painter.drawImage(rect, times > 1 ? image.scaled(image.size() * times) : image);
 }
 
+void appendPixels(QString& text, const QImage& image, const QString& prefix) {
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      const QColor color = image.pixelColor(x, y);
+      text += prefix + QStringLiteral("%1,%2,%3,%4,%5\n")
+                           .arg(y)
+                           .arg(x)
+                           .arg(color.red())
+                           .arg(color.green())
+                           .arg(color.blue());
+    }
+  }
+}
+
 void drawPatchFrame(QPainter& painter, const QRectF& patch, double width) {
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(Qt::black, width + 1.5));

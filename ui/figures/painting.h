@@ -71,6 +71,9 @@ inline constexpr double kHeadTitle = 18;  ///< height of these titles
 /// An image whose pixels stay sharp where it is enlarged.
 void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image);
 
+/// Adds a line "row,column,red,green,blue" for each pixel, with `prefix` in front.
+void appendPixels(QString& text, const QImage& image, const QString& prefix);
+
 /// Outlines a patch in white on black: visible on every colour. \param width  of the white line
 void drawPatchFrame(QPainter& painter, const QRectF& patch, double width);
 

@@ -15,14 +15,13 @@ constexpr double kWayGap = 4, kWayLine = 18, kWayTime = 16, kWayBar = 72;
 constexpr double kLeastWayTile = 44, kMostWayTile = 96;
 constexpr int kWayWidth = 640;
 
-/// The part of a square grid that one patch of an attention map is.
-QRectF wayPatch(const QRectF& map, const AttentionFrame& frame, const std::array<int, 2>& patch) {
+}  // namespace
+
+QRectF patchIn(const QRectF& map, const AttentionFrame& frame, const std::array<int, 2>& patch) {
   const double width = map.width() / std::max(1, frame.columns);
   const double height = map.height() / std::max(1, frame.rows);
   return {map.left() + patch[1] * width, map.top() + patch[0] * height, width, height};
 }
-
-}  // namespace
 
 FilmFigure::FilmFigure(ImageWay way, FigureStyle style)
     : Figure(std::move(style)), way_(std::move(way)) {
@@ -66,12 +65,13 @@ QString FilmFigure::channelName() const {
 }
 
 QString FilmFigure::summary() const {
-  const QString steps = QObject::tr("%1: %2 of the predicted clean image")
-                            .arg(way_.title, counted(imageCount(), QObject::tr("step"),
-                                                     QObject::tr("steps")));
+  const QString steps =
+      QObject::tr("%1: %2 of the predicted clean image")
+          .arg(way_.title, counted(imageCount(), QObject::tr("step"), QObject::tr("steps")));
   if (!hasMaps()) return steps;
-  return QObject::tr("%1, and where the patch in row %2, column %3 reads (%4); the largest weight "
-                     "is %5")
+  return QObject::tr(
+             "%1, and where the patch in row %2, column %3 reads (%4); the largest weight "
+             "is %5")
       .arg(steps)
       .arg(way_.patch[0])
       .arg(way_.patch[1])
@@ -91,8 +91,8 @@ QString FilmFigure::csv() const {
     std::size_t index = 0;
     for (int layer = 0; layer < frame.layers; ++layer) {
       for (int head = 0; head < frame.heads; ++head) {
-        const bool isDrawn = (way_.layer < 0 || way_.layer == layer) &&
-                             (way_.head < 0 || way_.head == head);
+        const bool isDrawn =
+            (way_.layer < 0 || way_.layer == layer) && (way_.head < 0 || way_.head == head);
         for (int cell = 0; cell < frame.rows * frame.columns; ++cell, ++index) {
           if (!isDrawn || index >= frame.weights.size()) continue;
           text += QStringLiteral("%1,%2,%3,%4,%5,%6,%7\n")
@@ -111,19 +111,8 @@ QString FilmFigure::csv() const {
   text += QStringLiteral("step,time,row,column,red,green,blue\n");
   for (std::size_t step = 0; step < way_.film.size(); ++step) {
     const FilmFrame& frame = way_.film[step];
-    for (int y = 0; y < frame.image.height(); ++y) {
-      for (int x = 0; x < frame.image.width(); ++x) {
-        const QColor color = frame.image.pixelColor(x, y);
-        text += QStringLiteral("%1,%2,%3,%4,%5,%6,%7\n")
-                    .arg(step + 1)
-                    .arg(csvNumber(frame.time))
-                    .arg(y)
-                    .arg(x)
-                    .arg(color.red())
-                    .arg(color.green())
-                    .arg(color.blue());
-      }
-    }
+    appendPixels(text, frame.image,
+                 QStringLiteral("%1,%2,").arg(step + 1).arg(csvNumber(frame.time)));
   }
   return text;
 }
@@ -171,8 +160,8 @@ void FilmFigure::drawFrame(QPainter& painter, const QRectF& image, std::size_t s
       const auto index = static_cast<std::size_t>(row * attention.columns + column);
       return mapColor(unitOf(index < values.size() ? values[index] : 0, 0, largest_));
     });
-    drawPatchFrame(painter, wayPatch(image, attention, way_.patch), 1.5);
-    drawPatchFrame(painter, wayPatch(last, attention, way_.patch), 1.5);
+    drawPatchFrame(painter, patchIn(image, attention, way_.patch), 1.5);
+    drawPatchFrame(painter, patchIn(last, attention, way_.patch), 1.5);
   }
   painter.setFont(axisLetters());
   painter.setPen(themeColors().muted);
@@ -201,9 +190,8 @@ void FilmFigure::draw(QPainter& painter, const QRectF& area) {
     const auto onPaper = [&](const QRectF& rect) {
       return QRectF(corner + rect.topLeft() * share, rect.size() * share);
     };
-    const QString words = QObject::tr("step %1, time %2")
-                              .arg(step + 1)
-                              .arg(shortNumber(way_.film[step].time));
+    const QString words =
+        QObject::tr("step %1, time %2").arg(step + 1).arg(shortNumber(way_.film[step].time));
     addRegion(onPaper(image), [words](const QPointF&) { return words; });
     if (!hasMaps()) continue;
     const QRectF map = onPaper(image.translated(0, at.tile.height() + kWayGap));

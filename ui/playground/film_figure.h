@@ -18,6 +18,10 @@ struct ImageWay {
   QString title, about;
 };
 
+/// Where `map` has a patch of a frame. \param patch  row and column
+[[nodiscard]] QRectF patchIn(const QRectF& map, const AttentionFrame& frame,
+                             const std::array<int, 2>& patch);
+
 class FilmFigure final : public Figure {
  public:
   FilmFigure(ImageWay way, FigureStyle style);

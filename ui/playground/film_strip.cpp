@@ -143,15 +143,6 @@ QSize FilmStrip::sizeHint() const {
           static_cast<int>(rows * (tile.height() + kFilmEdge) + kFilmEdge + px(kTimeLine))};
 }
 
-void FilmStrip::drawPatch(QPainter& painter, const QRectF& rect,
-                          const AttentionFrame& frame) const {
-  const double width = rect.width() / std::max(1, frame.columns);
-  const double height = rect.height() / std::max(1, frame.rows);
-  const QRectF patch(rect.left() + patch_[1] * width, rect.top() + patch_[0] * height, width,
-                     height);
-  drawPatchFrame(painter, patch, 1.5);
-}
-
 void FilmStrip::paintLabels(QPainter& painter, const Places& at) const {
   const ThemeColors& colors = themeColors();
   painter.setFont(smallFont());
@@ -200,8 +191,8 @@ void FilmStrip::paintEvent(QPaintEvent*) {
             static_cast<std::size_t>(column);
         return viridis(unitOf(values[index], 0, largest_));
       });
-      drawPatch(painter, rect, *frame);
-      drawPatch(painter, map, *frame);
+      drawPatchFrame(painter, patchIn(rect, *frame, patch_), 1.5);
+      drawPatchFrame(painter, patchIn(map, *frame, patch_), 1.5);
     }
     painter.setFont(axisFont());
     painter.setPen(isChosen ? colors.text : colors.muted);

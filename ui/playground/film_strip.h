@@ -60,15 +60,14 @@ class FilmStrip : public QWidget, public DescribedPlot {
 
  private:
   struct Places {
-    double label = 0;       ///< width of the words on the left
-    QSizeF tile;            ///< of one frame
-    int shown = 0;          ///< frames that there is room for
+    double label = 0;  ///< width of the words on the left
+    QSizeF tile;       ///< of one frame
+    int shown = 0;     ///< frames that there is room for
   };
   [[nodiscard]] Places places() const;
   [[nodiscard]] std::vector<int> shownSteps() const;
   [[nodiscard]] const AttentionFrame* attentionAt(int step) const;
   void measure();
-  void drawPatch(QPainter& painter, const QRectF& rect, const AttentionFrame& frame) const;
   void paintLabels(QPainter& painter, const Places& places) const;
 
   std::vector<FilmFrame> film_;
