@@ -243,18 +243,24 @@ const store::RunRow* RunsModel::run(const QModelIndex& index) const {
   return row < home.runs.size() ? &home.runs[row] : nullptr;
 }
 
-bool RunsModel::hasTwin(const store::RunRow& row) const {
+QString RunsModel::twinWords(const store::RunRow& row) const {
   const int group = groupOf(groupIdOf(row));
-  if (group < 0) return false;
+  if (group < 0) return {};
   const std::vector<store::RunRow>& runs = groups_[static_cast<std::size_t>(group)]->runs;
   const auto wordsOf = [this](const store::RunRow& one) {
     const auto found = differences_.find(one.id);
     return found == differences_.end() ? QString() : found->second;
   };
-  return std::any_of(runs.begin(), runs.end(), [&](const store::RunRow& other) {
-    return other.id != row.id && other.experimentId == row.experimentId && other.seed == row.seed &&
-           other.name == row.name && other.stage == row.stage && wordsOf(other) == wordsOf(row);
-  });
+  QString words;
+  for (const store::RunRow& other : runs) {
+    const bool isTwin = other.id != row.id && other.experimentId == row.experimentId &&
+                        other.seed == row.seed && other.name == row.name &&
+                        other.stage == row.stage && wordsOf(other) == wordsOf(row);
+    if (!isTwin) continue;
+    words = dayOf(row.createdAt);
+    if (words == dayOf(other.createdAt)) return QStringLiteral("#%1").arg(row.id);
+  }
+  return words;
 }
 
 QModelIndex RunsModel::indexOf(std::int64_t id) const {
@@ -371,7 +377,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (const auto found = differences_.find(row->id); found != differences_.end())
         parts.push_front(found->second);
       if (const QString mark = markWords(row->id); !mark.isEmpty()) parts.push_front(mark);
-      if (hasTwin(*row)) parts << dayOf(row->createdAt);
+      if (const QString twin = twinWords(*row); !twin.isEmpty()) parts << twin;
       const QString words = parts.join(QStringLiteral(" \u00b7 ")), tags = tagsOf(row->id);
       return tags.isEmpty() ? words : QStringLiteral("[%1] ").arg(tags) + words;
     }

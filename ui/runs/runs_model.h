@@ -129,8 +129,9 @@ class RunsModel : public QAbstractItemModel {
   /// Ids of the groups by `grouping_`: a text keeps its id, a group whose value changes, too.
   void numberGroups();
   void tellMeans(int firstGroup, int lastGroup, int firstColumn, int lastColumn);
-  /// Another run of the experiment has the same name, seed, stage and differences.
-  [[nodiscard]] bool hasTwin(const store::RunRow& row) const;
+  /// What tells it from runs of the experiment with its name, seed, stage and differences: its
+  /// time, or its number where another one has that minute; "" where there are none.
+  [[nodiscard]] QString twinWords(const store::RunRow& row) const;
   [[nodiscard]] QString markWords(std::int64_t run) const;
   [[nodiscard]] QVariant cellData(const store::RunRow& row, const Column& column, int role) const;
   [[nodiscard]] static int placeOf(const Group& group, std::int64_t id);

@@ -146,7 +146,7 @@ TEST(RunQuery, KnowsItsKeysAndWhatARunHas) {
     EXPECT_FALSE(RunQuery::hasKey(QString::fromLatin1(key), run, lookup)) << key;
 }
 
-TEST(RunsModel, TellsRunsOfOneNameApartByTheirDay) {
+TEST(RunsModel, TellsRunsOfOneNameApartByTheirDayAndThoseOfOneMinuteByTheirNumber) {
   RunsModel model;
   store::RunRow a = row(1, 1), b = row(2, 1), c = row(3, 1);
   a.name = b.name = "again";
@@ -158,6 +158,16 @@ TEST(RunsModel, TellsRunsOfOneNameApartByTheirDay) {
   EXPECT_NE(first, second);
   EXPECT_TRUE(first.contains(QStringLiteral("Nov"))) << first.toStdString();
   EXPECT_EQ(model.indexOf(3).data(RunsModel::DetailRole).toString(), QStringLiteral("seed 0"));
+
+  store::RunRow sameMinute = a;
+  sameMinute.id = 4;
+  sameMinute.createdAt = "2026-11-23T14:20:51.000Z";
+  model.upsert({sameMinute});
+  for (const int id : {1, 4}) {
+    EXPECT_EQ(model.indexOf(id).data(RunsModel::DetailRole).toString(),
+              QStringLiteral("seed 0 \u00b7 #%1").arg(id));
+  }
+  EXPECT_EQ(model.indexOf(2).data(RunsModel::DetailRole).toString(), second);
 }
 
 TEST(RunsModel, KeepsTheRulesOfQtForItemModels) {
