@@ -2,7 +2,7 @@
 #
 #     <prefix>/bin/vitrine, vitrine-studio
 #     <prefix>/<lib>/libvitrine_{foundation,engine,store}.so
-#     <prefix>/<lib>/vitrine/engine_verbs.so, plugins/*.so
+#     <prefix>/<lib>/vitrine/engine_verbs.so, image_codecs.so, plugins/*.so
 #     <prefix>/<lib>/cmake/Vitrine/          find_package(Vitrine 0.1), vitrine_add_plugin
 #     <prefix>/include/vitrine/core/...      the same include paths as in the tree
 #     <prefix>/share/vitrine/experiments, python/vitrine.py, <prefix>/share/doc/Vitrine
@@ -13,6 +13,7 @@ set(vitrine_cmake_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Vitrine")
 # LibTorch stays where it is; its folder is found through the path the libraries were linked with.
 set_target_properties(vitrine_foundation vitrine_engine vitrine_store PROPERTIES
   INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+set_property(TARGET vitrine_engine APPEND PROPERTY INSTALL_RPATH "$ORIGIN/vitrine")  # image_codecs.so
 set_target_properties(vitrine PROPERTIES
   INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
 

@@ -16,6 +16,7 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/base/user_folders.h"
+#include "core/data/image_codec.h"
 #include "core/data/sample.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/files/image_header.h"
@@ -48,7 +49,7 @@ std::string whyUnusable(const fs::path& folder, Finding& finding, Verify verify,
                         SampleValue& scratch) {
   const std::string& path = finding.path;
   try {
-    const std::string content = readTextFile(folder / path, kLargestFile);
+    const std::string content = readTextFile(folder / path, kLargestImageFile);
     const auto bytes = std::as_bytes(std::span(content));
     const ImageHeader header = inspectImage(bytes, "");
     if (verify == Verify::Decode) decodeImage(bytes, "", 3, scratch);

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 
-#include "plugins/datasets/image_folder/codec.h"
 #include "plugins/datasets/image_folder/listing.h"
 
 namespace vitrine::image_folder {

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/data/image_codec.h"
 
 namespace vitrine::image_folder {
 
@@ -74,7 +75,7 @@ double ImageFolder::memoryBytes() const {
 
 void ImageFolder::decode(const ListedImage& image, SampleValue& out) const {
   try {
-    decodeFile(folder_ / image.path, info_.channels, out);
+    decodeImageFile(folder_ / image.path, info_.channels, out);
   } catch (const FileError& problem) {
     throw FileError(std::string(problem.what()) +
                     "; it was listed when the data set was opened: leave the folder alone while a "

@@ -5,10 +5,10 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/item_card.h"
+#include "core/data/image_codec.h"
 #include "core/data/scene_files.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/files/sample_lists.h"
-#include "plugins/datasets/image_folder/codec.h"
 #include "plugins/datasets/image_folder/listing.h"
 
 namespace vitrine::image_folder {
@@ -31,7 +31,7 @@ void requireInside(const fs::path& folder, const fs::path& file) {
 
 /// An index mask: its bytes are classes, so a palette or another depth would change them.
 void decodeMask(const fs::path& file, SampleValue& out) {
-  const std::string content = readTextFile(file, kLargestFile);
+  const std::string content = readTextFile(file, kLargestImageFile);
   constexpr std::size_t kDepth = 24, kColorType = 25;  // in the header of a PNG
   const bool isGrey = content.size() > kColorType && content.starts_with("\x89PNG") &&
                       content[kDepth] == 8 && content[kColorType] == 0;
@@ -114,7 +114,7 @@ void CocoSet::read(Split split, std::int64_t id, Sample& sample) const {
   const CocoImage& image = part.content.images[static_cast<std::size_t>(id)];
   const fs::path file = part.folder / image.path;
   SampleValue& pixels = sample["image"];
-  decodeFile(file, info_.channels, pixels);
+  decodeImageFile(file, info_.channels, pixels);
   if (pixels.shape()[1] != image.height || pixels.shape()[2] != image.width) {
     throw FileError(file.string() + " has " + formatSides(pixels.shape()[1], pixels.shape()[2]) +
                     " pixels, its annotations say " + formatSides(image.height, image.width));
@@ -221,7 +221,7 @@ void Ade20kSet::read(Split split, std::int64_t id, Sample& sample) const {
   const std::string& name = names_[static_cast<std::size_t>(split)][static_cast<std::size_t>(id)];
   SampleValue& image = sample["image"];
   SampleValue mask;
-  decodeFile(folder_ / "images" / ade20kFolder(split) / name, info_.channels, image);
+  decodeImageFile(folder_ / "images" / ade20kFolder(split) / name, info_.channels, image);
   const fs::path file =
       folder_ / "annotations" / ade20kFolder(split) / fs::path(name).replace_extension(".png");
   decodeMask(file, mask);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.h"
+#include "core/data/image_codec.h"
 #include "tests/plugins/image_folder/made_images.h"
 #include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
@@ -89,7 +90,7 @@ TEST(CheckedImages, WhatTheFileSystemRefusesIsNotKept) {
   const TemporaryFolder folder, cache;
   putMixed(folder, 20, 1);
   putImage(folder / "a/huge.png", "");
-  std::filesystem::resize_file(folder / "a/huge.png", kLargestFile + 1);
+  std::filesystem::resize_file(folder / "a/huge.png", kLargestImageFile + 1);
   const CheckOptions options{Verify::Structure, 0.5, cache.path()};
   EXPECT_THAT(checked(folder, options).unusable,
               ElementsAre(Pair("a/bad0.jpg", _), Pair("a/huge.png", StartsWith("is larger than"))));

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/data/image_codec.h"
 #include "core/data/sample.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/plugins/image_folder/made_images.h"
@@ -47,8 +48,8 @@ class Images : public ::testing::Test {
 };
 
 TEST_F(Images, EveryFormatComesOutAsPlanesOfRedGreenAndBlue) {
-  for (const char* name :
-       {"colour.png", "baseline.jpg", "progressive.jpg", "lossy.webp", "lossless.webp"}) {
+  for (const char* name : {"colour.png", "deep_alpha.png", "baseline.jpg", "progressive.jpg",
+                           "lossy.webp", "lossless.webp"}) {
     const SampleValue value = decoded(seedImage(name));
     ASSERT_EQ(value.shape().size(), 3u);
     const std::int64_t height = value.shape()[1], width = value.shape()[2];

@@ -5,9 +5,9 @@
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 
-#include "plugins/datasets/image_folder/codec.h"
+#include "core/data/image_codec.h"
 
-namespace vitrine::image_folder {
+namespace vitrine {
 
 namespace {
 
@@ -44,14 +44,14 @@ void decode(const unsigned char* bytes, std::size_t size, std::int64_t channels,
 
 }  // namespace
 
-}  // namespace vitrine::image_folder
+}  // namespace vitrine
 
 extern "C" __attribute__((visibility("default"))) const char* vitrine_decode_image(
-    const unsigned char* bytes, std::size_t size, std::int64_t channels,
-    vitrine::image_folder::PixelRoom room, void* context) {
+    const unsigned char* bytes, std::size_t size, std::int64_t channels, vitrine::PixelRoom room,
+    void* context) {
   thread_local std::string problem;
   try {
-    vitrine::image_folder::decode(bytes, size, channels, room, context);
+    vitrine::decode(bytes, size, channels, room, context);
     return nullptr;
   } catch (const cv::Exception& error) {
     problem = "is damaged: " + error.err;
