@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/base/luma.h"
 #include "core/config/item_card.h"
 #include "core/data/resample.h"
 #include "plugins/transforms/corruption_filters.h"
@@ -152,10 +153,9 @@ void snow(Job& job) {
   const std::int64_t columns = std::min(image.width, flakes.width);
   for (std::int64_t y = 0; y < image.height; ++y) {
     for (std::int64_t x = 0; x < image.width; ++x) {
-      const double grey =
-          image.channels == 3
-              ? 0.299 * image.at(0, y, x) + 0.587 * image.at(1, y, x) + 0.114 * image.at(2, y, x)
-              : image.at(0, y, x);
+      const double grey = image.channels == 3
+                              ? lumaOf(image.at(0, y, x), image.at(1, y, x), image.at(2, y, x))
+                              : image.at(0, y, x);
       const bool isCovered = y < rows && x < columns;
       const double fallen =
           isCovered ? flakes.at(0, y, x) + flakes.at(0, rows - 1 - y, columns - 1 - x) : 0;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/luma.h"
 #include "core/plugin/pipeline.h"
 
 namespace vitrine::app {
@@ -16,8 +17,6 @@ namespace vitrine::app {
 namespace {
 
 constexpr std::int64_t kOwnId = -1;
-constexpr std::array<double, 3> kLuma{0.299, 0.587,
-                                      0.114};  // ITU-R BT.601, as image readers have it
 
 /// The image alone, in every split.
 class OneImage final : public Dataset {
@@ -34,8 +33,8 @@ class OneImage final : public Dataset {
     for (std::int64_t pixel = 0; pixel < count; ++pixel) {
       const std::uint8_t* rgb = image_.pixels.data() + 3 * pixel;
       if (info_.channels == 1) {
-        planes[static_cast<std::size_t>(pixel)] = static_cast<std::uint8_t>(
-            std::lround(kLuma[0] * rgb[0] + kLuma[1] * rgb[1] + kLuma[2] * rgb[2]));
+        planes[static_cast<std::size_t>(pixel)] =
+            static_cast<std::uint8_t>(std::lround(lumaOf(rgb[0], rgb[1], rgb[2])));
         continue;
       }
       for (std::int64_t channel = 0; channel < 3; ++channel)
