@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/files/checkpoint_folder.h"
 
 namespace vitrine {
 
@@ -15,7 +14,6 @@ namespace {
 
 constexpr std::string_view kSignature("\x89PNG\r\n\x1a\n", 8);
 constexpr std::int64_t kMostPixels = 64'000'000;
-constexpr std::uint64_t kLargestFile = 512ULL << 20U;
 
 std::uint32_t bigEndian(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -45,14 +43,6 @@ void unfilter(int filter, std::uint8_t* row, const std::uint8_t* above, std::siz
 }
 
 }  // namespace
-
-PngPixels readPng(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error))
-    throw NotFoundError("there is no image " + file.string());
-  const std::string content = readTextFile(file, kLargestFile);
-  return decodePng(std::as_bytes(std::span(content)), file.string());
-}
 
 PngPixels decodePng(std::span<const std::byte> content, const std::string& name) {
   const auto refuse = [&](const std::string& what) { return FileError(name + ": " + what); };

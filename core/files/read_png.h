@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,10 +18,8 @@ struct PngPixels {
 
 /// Files of 8 bits a channel, without a palette and without interlacing, of at most 64 million
 /// pixels.
-/// \throws NotFoundError  there is no such file
-/// \throws FileError      it is not such a PNG: says what of it is another
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT PngPixels readPng(const std::filesystem::path& file);
-/// The same of bytes in memory. \param name  for messages \throws FileError
+/// \param name  for messages
+/// \throws FileError  it is not such a PNG: says what of it is another
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT PngPixels decodePng(std::span<const std::byte> bytes,
                                                             const std::string& name);
 

@@ -68,6 +68,12 @@ samples = { count = 0 }
   }
 };
 
+/// Of the PNG file of an entry of "made".
+PngPixels pixelsOf(const Json& made) {
+  const std::string bytes = readText(made.at("file").get<std::string>());
+  return decodePng(std::as_bytes(std::span(bytes)), "the film strip");
+}
+
 TEST(Sample, ShowsTheWayOfEachImageAsAFilmStrip) {
   const Drawn drawn;
   const Ended plain = drawn.sample({"sampler=euler", "count=2", "seed=3"});
@@ -81,7 +87,7 @@ TEST(Sample, ShowsTheWayOfEachImageAsAFilmStrip) {
   EXPECT_EQ(made[3].at("kind"), "steps");
   EXPECT_EQ(made[3].at("steps"), 4);
   EXPECT_EQ(made[3].at("seed"), 4);
-  const PngPixels strip = readPng(made[3].at("file").get<std::string>());
+  const PngPixels strip = pixelsOf(made[3]);
   EXPECT_EQ(strip.width, 4 * 57 - 1);
   EXPECT_EQ(strip.height, 56);
   store::RunStore store(drawn.database(), store::OpenMode::ReadOnly);
@@ -100,7 +106,7 @@ TEST(Sample, ShowsWhereAPatchReadsAtEachOfTheSteps) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const Json made = ended.json().at("made");
   ASSERT_EQ(made.size(), 2u);
-  const PngPixels strip = readPng(made[1].at("file").get<std::string>());
+  const PngPixels strip = pixelsOf(made[1]);
   EXPECT_EQ(strip.height, 2 * 57 - 1) << "a row of images, and a row of attention";
   store::RunStore store(drawn.database(), store::OpenMode::ReadOnly);
   ASSERT_EQ(made[1].at("artifacts").size(), 3u);

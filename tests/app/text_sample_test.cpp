@@ -166,7 +166,7 @@ pipeline.train = )" + rows + "\npipeline.evaluate = " + rows + "\n");
   }
 };
 
-TEST(ImageSample, DescribesAPngFileOfAnySizeAndSaysHowItIsRead) {
+TEST(ImageSample, DescribesAnImageFileOfAnySizeAndSaysHowItIsRead) {
   const Described described;
   const std::string same = described.picture(8, 8, 1), large = described.picture(12, 20, 3);
   const Ended plain = described.sample({"image=" + same});

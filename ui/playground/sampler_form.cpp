@@ -181,7 +181,7 @@ void SamplerForm::addRow(FormEntry entry, int line) {
     inside->addWidget(dice);
   }
   if (field.name == "image" && field.type == FieldType::Text) {
-    QToolButton* file = formButton(Icon::Folder, tr("Choose a PNG file"), row.editor);
+    QToolButton* file = formButton(Icon::Folder, tr("Choose an image file"), row.editor);
     connect(file, &QToolButton::clicked, this, [this, key = field.name] { chooseFile(key); });
     inside->addWidget(file);
   }
@@ -455,7 +455,7 @@ QLineEdit* SamplerForm::axisLine(const std::string& key) const {
 
 void SamplerForm::chooseFile(const std::string& key) {
   const QString file = QFileDialog::getOpenFileName(this, tr("Image to describe"), QString(),
-                                                    tr("PNG images (*.png)"));
+                                                    tr("Images (*.png *.jpg *.jpeg *.webp)"));
   // The rows may have been made again while the dialog was open.
   Row* found = row(key);
   if (file.isEmpty() || found == nullptr) return;

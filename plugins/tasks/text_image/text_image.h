@@ -33,7 +33,7 @@ class TextImageSampler final : public Sampler {
     return config.has("image");
   }
   /// \throws ConfigError  the prompt does not fit into the model's context; the split has no such
-  /// sample \throws FileError    `image` is not a PNG file that the model can read
+  /// sample \throws FileError    `image` is not an image file that can be read
   void sample(const SampleRequest& request, Results& results) const override;
 };
 

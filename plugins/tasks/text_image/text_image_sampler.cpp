@@ -2,16 +2,19 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <filesystem>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/luma.h"
 #include "core/base/parse_number.h"
 #include "core/base/sha256.h"
 #include "core/config/item_card.h"
+#include "core/data/image_codec.h"
 #include "core/data/resample.h"
-#include "core/files/read_png.h"
+#include "core/data/sample.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/text_image/draw.h"
 #include "plugins/tasks/text_image/sequences.h"
@@ -87,47 +90,43 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
   }
 }
 
-/// [channels, height, width] bytes of one or three channels, without alpha.
-at::Tensor planesOf(const PngPixels& png, std::int64_t channels) {
-  const at::Tensor pixels = at::from_blob(const_cast<std::uint8_t*>(png.pixels.data()),
-                                          {png.height, png.width, png.channels}, at::kByte)
-                                .permute({2, 0, 1});
-  const bool hasColors = png.channels > 2;
-  if (channels == 1 && hasColors) {
-    constexpr std::array<double, 3> kLuma{0.299, 0.587, 0.114};  // ITU-R BT.601
-    const at::Tensor shares = at::tensor(kLuma, at::kDouble).view({3, 1, 1});
-    return (pixels.narrow(0, 0, 3).to(at::kDouble) * shares).sum(0, true).round().to(at::kByte);
-  }
-  const at::Tensor kept = pixels.narrow(0, 0, hasColors ? 3 : 1);
-  return hasColors ? kept : kept.expand({channels, png.height, png.width});
-}
-
-/// A PNG file as the model sees images: its size and channels, [1, channels, height, width] in
+/// An image file as the model sees images: its size and channels, [1, channels, height, width] in
 /// [-1, 1]. Of another size the largest window of the model's proportions in the middle is resized,
-/// and the log says so. \throws FileError, NotFoundError  see readPng()
+/// and the log says so. \throws FileError, NotFoundError
 at::Tensor imageOf(const std::string& file, const TextImageModel::Sizes& sizes) {
-  const PngPixels png = readPng(file);
-  const at::Tensor planes = planesOf(png, sizes.channels).contiguous();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error))
+    throw NotFoundError("there is no image " + file);
+  SampleValue decoded;
+  decodeImageFile(file, 3, decoded);
+  const std::int64_t rows = decoded.shape()[1], columns = decoded.shape()[2];
+  std::span<std::uint8_t> planes = decoded.edit<std::uint8_t>();
+  const std::size_t size = planes.size() / 3;
+  const auto red = planes.first(size), green = planes.subspan(size, size), blue = planes.last(size);
+  const bool hasColors = !std::ranges::equal(red, green) || !std::ranges::equal(red, blue);
+  if (sizes.channels == 1) {
+    for (std::size_t i = 0; i < size; ++i)
+      red[i] = static_cast<std::uint8_t>(std::lround(lumaOf(red[i], green[i], blue[i])));
+    planes = red;
+  }
   at::Tensor image = at::empty({1, sizes.channels, sizes.height, sizes.width}, at::kByte);
-  const auto height = static_cast<double>(png.height), width = static_cast<double>(png.width);
+  const auto height = static_cast<double>(rows), width = static_cast<double>(columns);
   const double scale = std::min(height / static_cast<double>(sizes.height),
                                 width / static_cast<double>(sizes.width));
   const double top = (height - scale * static_cast<double>(sizes.height)) / 2,
                left = (width - scale * static_cast<double>(sizes.width)) / 2;
-  Resampler(ResampleFilter::Bilinear, png.height, png.width,
+  Resampler(ResampleFilter::Bilinear, rows, columns,
             {std::max(top, 0.0), std::max(left, 0.0), std::min(height - top, height),
              std::min(width - left, width)},
             sizes.height, sizes.width)
-      .apply(sizes.channels,
-             {planes.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(planes.numel())},
+      .apply(sizes.channels, planes,
              {image.data_ptr<std::uint8_t>(), static_cast<std::size_t>(image.numel())});
-  const bool hasColors = png.channels > 2;
-  if (png.height != sizes.height || png.width != sizes.width || hasColors != (sizes.channels > 1)) {
-    const auto text = [](std::int64_t rows, std::int64_t columns, bool isColored) {
-      return std::to_string(rows) + " x " + std::to_string(columns) + " pixels in " +
+  if (rows != sizes.height || columns != sizes.width || hasColors != (sizes.channels > 1)) {
+    const auto text = [](std::int64_t high, std::int64_t wide, bool isColored) {
+      return std::to_string(high) + " x " + std::to_string(wide) + " pixels in " +
              (isColored ? "colour" : "grey");
     };
-    log::info(file + ", " + text(png.height, png.width, hasColors) + ", is read as " +
+    log::info(file + ", " + text(rows, columns, hasColors) + ", is read as " +
               text(sizes.height, sizes.width, sizes.channels > 1));
   }
   return image.to(at::kFloat).div(127.5) - 1;
@@ -191,7 +190,7 @@ ItemCard TextImageSampler::card() const {
   card.schema.fields = {
       textField("prompt", "", "caption of the image that is drawn").titled("Prompt"),
       textField("image", nullptr,
-                "a PNG file of any size to describe instead, or a sample of the data, as in "
+                "an image file of any size to describe instead, or a sample of the data, as in "
                 "test/17")
           .titled("Image")
           .orNone(),

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "core/config/experiment.h"
 #include "core/files/png.h"
 #include "core/files/read_png.h"
@@ -231,20 +232,28 @@ TEST(TextImage, LearnsToDescribeWhereTheTextLearnsToo) {
   EXPECT_GT(score(after, "cider"), score(first, "cider"));
 }
 
+/// Settings of the sampler: of two images of "dark", or of a description where `settings` have an
+/// image.
+Config sampling(const Json& settings) {
+  Json values{{"seed", 4},       {"count", 2},      {"prompt", "dark"}, {"image", nullptr},
+              {"steps", 4},      {"guidance", 2.0}, {"clip", 1.0},      {"max_tokens", 5},
+              {"batch_size", 1}, {"previews", 0}};
+  if (settings.contains("image")) values["prompt"] = "";
+  values.update(settings);
+  return Config(values);
+}
+
+CollectedResults sampled(TaskSession& session, const Json& settings) {
+  CollectedResults results;
+  TextImageSampler().sample({session, sampling(settings)}, results);
+  return results;
+}
+
 TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   const auto session = TextImageTask().open(setupOf({}));
   const c10::NoGradGuard noGradient;
   const at::Tensor state = at::detail::getDefaultCPUGenerator().get_state();
-  const auto made = [&](const Json& settings) {
-    Json values{{"seed", 4},       {"count", 2},      {"prompt", "dark"}, {"image", nullptr},
-                {"steps", 4},      {"guidance", 2.0}, {"clip", 1.0},      {"max_tokens", 5},
-                {"batch_size", 1}, {"previews", 0}};
-    if (settings.contains("image")) values["prompt"] = "";
-    values.update(settings);
-    CollectedResults results;
-    TextImageSampler().sample({*session, Config(values)}, results);
-    return results;
-  };
+  const auto made = [&](const Json& settings) { return sampled(*session, settings); };
   const CollectedResults two = made(Json::object());
   ASSERT_EQ(two.images.size(), 2U);
   EXPECT_EQ(two.images[0].width, 4);
@@ -275,16 +284,6 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   ASSERT_EQ(text.texts.size(), 1U);
   EXPECT_EQ(text.texts[0].prompt, "test/3");
   EXPECT_TRUE(at::equal(state, at::detail::getDefaultCPUGenerator().get_state()));
-  // The same image from a file.
-  const TemporaryFolder folder;
-  const std::string file = (folder.path() / "bright.png").string();
-  const std::vector<std::uint8_t> pixels(16, 230);
-  const std::vector<std::byte> png = encodePng(pixels, 4, 4, 1);
-  std::ofstream(file, std::ios::binary)
-      .write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
-  const CollectedResults read = made({{"image", file}});
-  ASSERT_EQ(read.texts.size(), 1U);
-  EXPECT_EQ(read.texts[0].text, text.texts[0].text);
   const auto refused = [&](const Json& settings) -> std::string {
     return test::refusal<Error>([&] { (void)made(settings); });
   };
@@ -292,12 +291,38 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   EXPECT_THAT(refused({{"prompt", "ab\xFF"}}), Names("prompt", "byte 2"));
   EXPECT_THAT(refused({{"image", "test/3"}, {"max_tokens", 58}}), Names("max_tokens", 57));
   EXPECT_THAT(refused({{"image", "cat.png"}}), Names("cat.png"));
-  const std::vector<std::byte> wide = encodePng(std::vector<std::uint8_t>(24, 9), 4, 6, 1);
-  std::ofstream(file, std::ios::binary)
-      .write(reinterpret_cast<const char*>(wide.data()), static_cast<std::streamsize>(wide.size()));
-  EXPECT_EQ(made({{"image", file}, {"count", 1}}).texts.size(), 1U) << "its middle is described";
-  EXPECT_THAT(refused({{"image", file}, {"prompt", "dark"}}), Names("image", "prompt"));
+  EXPECT_THAT(refused({{"image", "test/3"}, {"prompt", "dark"}}), Names("image", "prompt"));
   EXPECT_THAT(refused({{"steps", 1001}}), Names(1001));
+}
+
+TEST(ImageFiles, OfEveryFormatAreDescribed) {
+#ifndef VITRINE_HAS_CODECS
+  GTEST_SKIP() << "this build has no OpenCV (Debian: libopencv-imgcodecs-dev)";
+#endif
+  const auto session = TextImageTask().open(setupOf({}));
+  const c10::NoGradGuard noGradient;
+  const auto described = [&](const std::string& file) {
+    const CollectedResults results = sampled(*session, {{"image", file}});
+    EXPECT_EQ(results.texts.size(), 1U) << file;
+    EXPECT_EQ(results.texts.at(0).recipe.at("image_sha256"), sha256OfFile(file));
+    return results.texts.at(0).text;
+  };
+  const TemporaryFolder folder;
+  const std::string file = (folder / "a file").string();
+  const auto write = [&](const std::vector<std::byte>& bytes) {
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  };
+  write(encodePng(std::vector<std::uint8_t>(16, 230), 4, 4, 1));
+  EXPECT_EQ(described(file), sampled(*session, {{"image", "test/3"}, {"count", 1}}).texts[0].text);
+  write(encodePng(std::vector<std::uint8_t>(24, 9), 4, 6, 1));
+  (void)described(file);  // its middle
+  const std::string seeds = VITRINE_SOURCE_DIR "/tests/fuzz/seeds/image/";
+  const std::string plain = described(seeds + "colour.png");
+  EXPECT_EQ(described(seeds + "deep_alpha.png"), plain);
+  for (const char* lossy : {"baseline.jpg", "lossy.webp"}) (void)described(seeds + lossy);
+  write(std::vector<std::byte>(100));
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)described(file); }), Names(file));
 }
 
 TEST(TextImage, RefusesToWriteAnImageThatIsNotFinite) {
@@ -305,13 +330,11 @@ TEST(TextImage, RefusesToWriteAnImageThatIsNotFinite) {
   const c10::NoGradGuard noGradient;
   for (const at::Tensor& parameter : session->model().module().parameters())
     parameter.detach().fill_(std::nan(""));
-  const Json values{{"seed", 4},       {"count", 1},      {"prompt", "dark"}, {"image", nullptr},
-                    {"steps", 2},      {"guidance", 1.0}, {"clip", 1.0},      {"max_tokens", 5},
-                    {"batch_size", 1}, {"previews", 0}};
   CollectedResults results;
   EXPECT_THAT(
       [&] {
-        TextImageSampler().sample({*session, Config(values)}, results);
+        const Config one = sampling({{"count", 1}, {"guidance", 1.0}});
+        TextImageSampler().sample({*session, one}, results);
       },
       test::Fails<RefusedError>("seed", 4, "not finite"));
   EXPECT_TRUE(results.images.empty());
@@ -323,11 +346,7 @@ TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
     Options options;
     options.captionDrop = captionDrop;
     const auto session = TextImageTask().open(setupOf(options));
-    Json values{{"seed", 4},       {"count", 1},   {"prompt", "dark"},     {"image", nullptr},
-                {"steps", 2},      {"clip", 1.0},  {"guidance", guidance}, {"max_tokens", 5},
-                {"batch_size", 1}, {"previews", 0}};
-    CollectedResults results;
-    TextImageSampler().sample({*session, Config(values)}, results);
+    const CollectedResults results = sampled(*session, {{"count", 1}, {"guidance", guidance}});
     return results.images.at(0).recipe.at("settings").at("guidance").get<double>();
   };
   EXPECT_EQ(drawn(0.1, nullptr), 1.55);
