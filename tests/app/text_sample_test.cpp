@@ -13,6 +13,24 @@
 namespace vitrine::test {
 namespace {
 
+/// The experiment of a small model of texts. \param model  the keys that are its own, a line each
+std::string experimentOf(const std::string& model, const std::string& task,
+                         const std::string& data) {
+  return "title = \"Texts\"\n[model]\n" + model + R"(dim = 16
+depth = 1
+heads = 2
+kv_heads = 1
+ffn_hidden = 16
+vocab = 264
+[train]
+steps = 2
+batch_size = 4
+threads = 1
+[task]
+)" + task +
+         "[data]\n" + data;
+}
+
 /// A copy of the shared database with one run of a small language model of 40 tokens.
 class Written : public Copy {
  public:
@@ -36,28 +54,12 @@ class Written : public Copy {
       return "[[data.pipeline." + split + "]]\nname = \"tokenize\"\n[[data.pipeline." + split +
              "]]\nname = \"pack\"\nlength = 32\nvalue = 260\n";
     };
-    writeText(path("write.toml"), R"(title = "Written"
-[model]
-architecture = "llama"
-dim = 16
-depth = 1
-heads = 2
-kv_heads = 1
-ffn_hidden = 16
-vocab = 264
-max_positions = 40
-[task]
-name = "language_model"
-[train]
-steps = 2
-batch_size = 4
-threads = 1
-[data]
-dataset = "text_documents"
-folder = ")" + path("texts") + R"("
-divide = "line"
-as = "text"
-)" + rows("train") + rows("evaluate"));
+    writeText(path("write.toml"),
+              experimentOf("architecture = \"llama\"\nmax_positions = 40\n",
+                           "name = \"language_model\"\n",
+                           "dataset = \"text_documents\"\ndivide = \"line\"\nas = \"text\"\n"
+                           "folder = \"" +
+                               path("texts") + "\"\n" + rows("train") + rows("evaluate")));
     const Ended ended = train({"--json"});
     EXPECT_EQ(ended.code, 0) << ended.err;
     if (ended.code == 0) id_ = ended.json().at(0).at("id").get<std::int64_t>();
@@ -130,32 +132,14 @@ class Described : public Copy {
     const std::string rows =
         R"([{ name = "normalize", by = "half" }, { name = "label_text", names = ["a", "b", "c", "d"] },
             { name = "tokenize", begin = false, end = false }])";
-    writeText(path("describe.toml"), R"(title = "Described"
-[model]
-architecture = "llamafusion"
-dim = 16
-depth = 1
-heads = 2
-kv_heads = 1
-ffn_hidden = 16
-vocab = 264
-max_positions = 64
-image_io = "linear"
-image_patch = 4
-latent_channels = 1
-latent_size = 8
-[task]
-name = "text_image"
-captions = 4
-[train]
-steps = 2
-batch_size = 4
-threads = 1
-[data]
-dataset = "idx"
-folder = ")" + (sharedFolder() / "images").string() + R"("
-test_samples = 8
-pipeline.train = )" + rows + "\npipeline.evaluate = " + rows + "\n");
+    writeText(path("describe.toml"),
+              experimentOf("architecture = \"llamafusion\"\nmax_positions = 64\n"
+                           "image_io = \"linear\"\nimage_patch = 4\n"
+                           "latent_channels = 1\nlatent_size = 8\n",
+                           "name = \"text_image\"\ncaptions = 4\n",
+                           "dataset = \"idx\"\ntest_samples = 8\nfolder = \"" +
+                               (sharedFolder() / "images").string() + "\"\npipeline.train = " +
+                               rows + "\npipeline.evaluate = " + rows + "\n"));
     const Ended ended = run({"train", path("describe.toml"), "--json"});
     EXPECT_EQ(ended.code, 0) << ended.err;
   }
