@@ -1,7 +1,6 @@
 #include "core/data/sample.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/base/error.h"
@@ -18,12 +17,6 @@ template <>
 constexpr at::ScalarType kTypeOf<float> = at::kFloat;
 
 }  // namespace
-
-std::string toString(FieldKind kind) {
-  static constexpr std::array kNames = {"image", "label",  "labels", "soft label", "mask",
-                                        "boxes", "tokens", "text",   "latent",     "number"};
-  return kNames.at(static_cast<std::size_t>(kind));
-}
 
 bool SampleField::isRagged() const noexcept {
   return std::find(shape.begin(), shape.end(), -1) != shape.end();

@@ -29,7 +29,6 @@ enum class FieldKind {
   Latent,     ///< [channels, height, width] float, of a codec
   Number,     ///< any other numbers
 };
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::string toString(FieldKind kind);  ///< "image" ...
 
 /// One field that every sample of a data set has.
 struct VITRINE_ENGINE_EXPORT SampleField {

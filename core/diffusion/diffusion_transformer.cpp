@@ -138,9 +138,6 @@ DiffusionTransformer::DiffusionTransformer(const DiffusionTransformerOptions& op
 }
 DiffusionTransformer::~DiffusionTransformer() = default;
 
-const DiffusionTransformerOptions& DiffusionTransformer::options() const noexcept {
-  return state_->options;
-}
 torch::nn::Module& DiffusionTransformer::module() { return *state_->network; }
 std::vector<BlockCost> DiffusionTransformer::cost() const { return state_->network->cost(); }
 std::vector<OfferedCapability> DiffusionTransformer::capabilities() {

@@ -73,7 +73,6 @@ class VITRINE_ENGINE_EXPORT DiffusionTransformer final : public Model,
   DiffusionTransformer(const DiffusionTransformer&) = delete;
   DiffusionTransformer& operator=(const DiffusionTransformer&) = delete;
 
-  [[nodiscard]] const DiffusionTransformerOptions& options() const noexcept;
   [[nodiscard]] torch::nn::Module& module() override;
   [[nodiscard]] std::vector<BlockCost> cost() const override;
   /// Leaves out a table of positions of another grid where none is added, and resizes it otherwise.

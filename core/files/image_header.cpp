@@ -2,7 +2,6 @@
 
 #include <zlib.h>
 
-#include <array>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -220,11 +219,6 @@ ImageHeader inspectWebp(const Bytes& file) {
 }
 
 }  // namespace
-
-std::string toString(ImageFormat format) {
-  static constexpr std::array kNames = {"PNG", "JPEG", "WebP"};
-  return kNames.at(static_cast<std::size_t>(format));
-}
 
 ImageHeader inspectImage(std::span<const std::byte> bytes, const std::string& name,
                          const ImageLimits& limits) {

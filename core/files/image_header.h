@@ -17,7 +17,6 @@
 namespace vitrine {
 
 enum class ImageFormat { Png, Jpeg, Webp };
-[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(ImageFormat format);  ///< "PNG" ...
 
 struct ImageHeader {
   ImageFormat format = ImageFormat::Png;

@@ -274,6 +274,5 @@ const std::map<std::string, std::string>& SafetensorsSet::metadata() const noexc
   return state_->isList ? none : state_->files.front().metadata();
 }
 
-std::size_t SafetensorsSet::shards() const noexcept { return state_->files.size(); }
 
 }  // namespace vitrine

@@ -61,7 +61,6 @@ class VITRINE_FOUNDATION_EXPORT SafetensorsSet {
   void read(const SafetensorsEntry& entry, std::span<std::byte> out) const;
   /// Of the file; of a list nothing, since shards may differ.
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const noexcept;
-  [[nodiscard]] std::size_t shards() const noexcept;  ///< files that are open
 
  private:
   struct State;

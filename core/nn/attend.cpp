@@ -245,13 +245,6 @@ AttentionPath pathOf(const at::Tensor& query, const AttendOptions& options, cons
 
 }  // namespace
 
-AttentionPath fastestPath(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                          const AttendOptions& options) {
-  AttendOptions open = options;
-  open.path = AttentionPath::Automatic;
-  return pathOf(query, open, attendShapeOf(query, key, value, options));
-}
-
 AttentionOutput attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                        const AttendOptions& options) {
   const AttendShape s = attendShapeOf(query, key, value, options);

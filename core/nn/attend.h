@@ -54,10 +54,4 @@ struct AttentionOutput {
                                                            const at::Tensor& value,
                                                            const AttendOptions& options = {});
 
-/// The path Automatic takes.
-[[nodiscard]] VITRINE_ENGINE_EXPORT AttentionPath fastestPath(const at::Tensor& query,
-                                                              const at::Tensor& key,
-                                                              const at::Tensor& value,
-                                                              const AttendOptions& options = {});
-
 }  // namespace vitrine::nn

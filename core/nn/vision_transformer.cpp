@@ -336,7 +336,6 @@ VisionTransformer::VisionTransformer(const VisionTransformerConfig& config, std:
 VisionTransformer::~VisionTransformer() = default;
 
 const VisionTransformerConfig& VisionTransformer::config() const noexcept { return state_->config; }
-std::array<std::int64_t, 2> VisionTransformer::grid() const noexcept { return state_->grid; }
 torch::nn::Module& VisionTransformer::module() { return *state_->encoder; }
 std::vector<BlockCost> VisionTransformer::cost() const {
   return state_->encoder->cost(state_->config);

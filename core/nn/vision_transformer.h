@@ -83,7 +83,6 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   VisionTransformer& operator=(const VisionTransformer&) = delete;
 
   [[nodiscard]] const VisionTransformerConfig& config() const noexcept;
-  [[nodiscard]] std::array<std::int64_t, 2> grid() const noexcept;  ///< patches, [height, width]
 
   [[nodiscard]] torch::nn::Module& module() override;
   /// By core/nn/cost.h. `kind` is the part, a colon, and which operator it is: "norm:RMSNorm",

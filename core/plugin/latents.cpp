@@ -89,13 +89,6 @@ Latents::Latents(const AuxiliaryNetwork& codec, std::shared_ptr<const Pipeline> 
   }
 }
 
-Json Latents::recipe() const {
-  return {{"name", network_.name},
-          {"file", network_.file},
-          {"sha256", network_.sha256},
-          {"scale", scale_}};
-}
-
 at::Tensor Latents::encode(const at::Tensor& images, at::Generator& generator) const {
   const at::NoGradGuard noGrad;
   const LatentCodec::Latent latent = codec_->encodeLatent(pixels_.forward(images));

@@ -47,8 +47,6 @@ class VITRINE_ENGINE_EXPORT Latents {
   [[nodiscard]] const std::array<std::int64_t, 3>& shape() const noexcept { return shape_; }
   [[nodiscard]] double scale() const noexcept { return scale_; }
   [[nodiscard]] LatentCodec& codec() const noexcept { return *codec_; }
-  /// What a recipe says of the codec: file, SHA-256 and scale.
-  [[nodiscard]] Json recipe() const;
 
   /// Images of the pipeline to scaled latents, drawn with noise of `generator`; a point is as it
   /// is. No gradient. \param images  [batch, channels, height, width]

@@ -68,9 +68,4 @@ at::Tensor PixelMap::forward(const at::Tensor& images) const {
   return images * factor_.to(images.device()) + offset_.to(images.device());
 }
 
-at::Tensor PixelMap::inverse(const at::Tensor& images) const {
-  if (isIdentity_) return images;
-  return (images - offset_.to(images.device())) / factor_.to(images.device());
-}
-
 }  // namespace vitrine

@@ -30,8 +30,6 @@ class VITRINE_ENGINE_EXPORT PixelMap {
   /// [batch, channels, height, width] of the pipeline to [low, high]; the tensor itself where the
   /// pipeline has that range already.
   [[nodiscard]] at::Tensor forward(const at::Tensor& images) const;
-  /// From [low, high] to what the pipeline makes.
-  [[nodiscard]] at::Tensor inverse(const at::Tensor& images) const;
 
  private:
   bool isIdentity_ = false;

@@ -363,7 +363,5 @@ Trainer::Trainer(TrainerSetup setup, EventSink& sink, RunControl& control)
 Trainer::~Trainer() = default;
 
 TrainerResult Trainer::run() { return state_->run(); }
-std::int64_t Trainer::totalSteps() const noexcept { return state_->totalSteps; }
-std::int64_t Trainer::startStep() const noexcept { return state_->startStep; }
 
 }  // namespace vitrine::train

@@ -104,9 +104,6 @@ class VITRINE_ENGINE_EXPORT Trainer {
   /// mistakes and lost data.
   [[nodiscard]] TrainerResult run();
 
-  [[nodiscard]] std::int64_t totalSteps() const noexcept;
-  [[nodiscard]] std::int64_t startStep() const noexcept;  ///< 0, or the checkpoint's step
-
  private:
   struct State;
   std::unique_ptr<State> state_;

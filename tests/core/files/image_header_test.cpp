@@ -57,12 +57,13 @@ std::string canvas(std::uint8_t flags, std::uint32_t width, std::uint32_t height
 }
 
 TEST(ImageHeader, TellsFormatAndSizeOfWholeFiles) {
+  using enum ImageFormat;
   for (const auto& [name, format] :
-       {std::pair{"colour.png", "PNG"}, std::pair{"baseline.jpg", "JPEG"},
-        std::pair{"progressive.jpg", "JPEG"}, std::pair{"lossy.webp", "WebP"},
-        std::pair{"lossless.webp", "WebP"}}) {
+       {std::pair{"colour.png", Png}, std::pair{"baseline.jpg", Jpeg},
+        std::pair{"progressive.jpg", Jpeg}, std::pair{"lossy.webp", Webp},
+        std::pair{"lossless.webp", Webp}}) {
     const ImageHeader header = inspect(seed(name));
-    EXPECT_EQ(toString(header.format), format) << name;
+    EXPECT_EQ(header.format, format) << name;
     EXPECT_EQ(header.width, 16) << name;
     EXPECT_EQ(header.height, 12) << name;
   }

@@ -414,7 +414,6 @@ TEST(Attend, GivesToTheLastBitWhatPackedProjectionsGive) {
       options.queryAngles = options.keyAngles = packed.angles;
       options.bias = packed.additive;
       const at::Tensor q = all.select(2, 0), k = all.select(2, 1), v = all.select(2, 2);
-      EXPECT_EQ(fastestPath(packed), fastestPath(q, k, v, options));
       EXPECT_TRUE(attend(packed).values.equal(attend(q, k, v, options).values.flatten(2)));
     }
   });
