@@ -198,11 +198,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   }
 }
 
-ConfigurePage::~ConfigurePage() {
-  qApp->removeEventFilter(this);
-  // Its fields go after it and hand the focus on until the last of them.
-  disconnect(qApp, nullptr, this, nullptr);
-}
+ConfigurePage::~ConfigurePage() { qApp->removeEventFilter(this); }
 
 bool ConfigurePage::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress)

@@ -102,10 +102,7 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
   showTools();
 }
 
-GalleryPage::~GalleryPage() {
-  // It loses the focus with the page's widgets, after what a search needs is gone.
-  search_->disconnect(this);
-}
+GalleryPage::~GalleryPage() = default;
 
 void GalleryPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);

@@ -119,6 +119,11 @@ void restyle(QWidget& widget, const char* property, const QVariant& value) {
   widget.style()->polish(&widget);
 }
 
+void disconnectParts(QWidget& widget) {
+  QObject::disconnect(qApp, nullptr, &widget, nullptr);
+  for (const QWidget* part : widget.findChildren<QWidget*>()) part->disconnect(&widget);
+}
+
 QToolButton* makeQuietButton(const QString& text, const QString& name, QWidget* parent) {
   auto* button = withName(makeToolButton(text, name, parent), name);
   button->setProperty("quiet", true);

@@ -121,6 +121,11 @@ template <class Widget>
 /// Gives `widget` a property that the style sheet reads, and draws it so at once.
 void restyle(QWidget& widget, const char* property, const QVariant& value);
 
+/// For the destructor of a widget: neither its parts nor the focus tell it anything from then on.
+/// They outlive its members, and the line that has the focus says that it is finished when the
+/// window closes.
+void disconnectParts(QWidget& widget);
+
 /// A thin line across its parent.
 [[nodiscard]] QFrame* makeRule(QWidget* parent);
 [[nodiscard]] QToolButton* makeToolButton(const QString& text, const QString& tip, QWidget* parent);

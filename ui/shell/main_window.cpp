@@ -138,6 +138,8 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   rememberDatabase(placeNow());
 }
 
+MainWindow::~MainWindow() { disconnectParts(*this); }
+
 void MainWindow::makePages() {
   tabs_ = new GroupedTabs;
   tabs_->setDocumentMode(true);

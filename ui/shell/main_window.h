@@ -46,6 +46,7 @@ class MainWindow : public QMainWindow {
   static constexpr int kLayoutVersion = 1;
 
   explicit MainWindow(StudioWorkbench& workbench, QWidget* parent = nullptr);
+  ~MainWindow() override;
 
   /// Brings a page to the front, made at its first showing; false when there is none of that name.
   bool showPage(const QString& id);

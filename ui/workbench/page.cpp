@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/loading_state.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -25,6 +26,8 @@ void Workbench::attempt(const std::function<void()>& act) {
     showError(QString::fromUtf8(error.what()));
   }
 }
+
+Page::~Page() { disconnectParts(*this); }
 
 void Page::setViewState(const Json& /*state*/) {}
 

@@ -114,6 +114,7 @@ class Page : public QWidget {
   Q_OBJECT
  public:
   using QWidget::QWidget;
+  ~Page() override;
   /// Everything the page shows is up to date when this returns: for --screenshot and tests.
   virtual void waitUntilIdle() = 0;
   /// What the page adds to the tool bar, the menu and the palette while it is in front. The page

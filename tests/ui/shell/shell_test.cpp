@@ -20,6 +20,7 @@
 #include <QToolTip>
 #include <QTreeWidget>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "core/base/text.h"
@@ -410,6 +411,18 @@ TEST(MainWindow, MakesANewExperimentFromARunOfTheList) {
       "width = " + studio.workbench.store().config(studio.runs[1])["model"]["width"].dump() + "\n";
   EXPECT_TRUE(soon([&] { return form->text().find(width) != std::string::npos; }))
       << width << form->text();
+}
+
+TEST(MainWindow, GoesWhileASearchOfTheGalleryIsTyped) {
+  SampleStudio studio(SampleOptions{0, 50, true});
+  auto window = std::make_unique<MainWindow>(studio.workbench);
+  bringUp(*window);
+  window->showPage(QStringLiteral("gallery"));
+  window->waitUntilIdle();
+  auto* field = named<QLineEdit>(*window->currentPage(), "Search images");
+  field->setFocus();
+  QTest::keyClicks(field, QStringLiteral("sampler:ddim"));
+  window.reset();
 }
 
 TEST(Workbench, DeletingARunTellsEverybody) {
