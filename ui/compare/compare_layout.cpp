@@ -30,6 +30,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kMostColumn = 260;  // pixels of the design, where no room is left
+constexpr int kLeastRows = 6;     // of the table, whatever the page has room for
 
 }  // namespace
 
@@ -275,7 +276,6 @@ QWidget* ComparePage::makeTableView() {
   tableView_->horizontalHeader()->setStretchLastSection(true);
   tableView_->horizontalHeader()->setSectionsClickable(true);
   tableView_->horizontalHeader()->setSortIndicatorShown(true);
-  tableView_->setMinimumHeight(px(28) * 4);  // the head and three rows
   connect(tableView_->horizontalHeader(), &QHeaderView::sectionClicked, this, [this](int section) {
     // Up, down, then as the file orders them.
     change([&](CompareChoice& choice) {
@@ -427,14 +427,19 @@ void ComparePage::fitDiffers() {
   fitted = header->sectionSize(kDiffers);
 }
 
-// The table has the room of its rows, as far as the charts below stay readable.
+// The table has the room of its rows, as far as the charts below stay readable. A page that is too
+// low for a few rows and the charts scrolls.
 void ComparePage::fitTable() {
-  if (isSplitByHand_ || model_.rowCount() == 0) return;
+  if (model_.rowCount() == 0) return;
+  const QHeaderView* lines = tableView_->verticalHeader();
+  const int frame = tableView_->horizontalHeader()->sizeHint().height() +
+                    tableView_->horizontalScrollBar()->sizeHint().height() + px(4);
+  const int least = std::min(model_.rowCount(), kLeastRows) * lines->defaultSectionSize() + frame;
+  tableView_->setMinimumHeight(least);
+  if (isSplitByHand_) return;
   const QWidget *card = split_->widget(0), *charts = split_->widget(1);
-  const int around = card->sizeHint().height() - tableView_->sizeHint().height();
-  const int rows = tableView_->verticalHeader()->length() +
-                   tableView_->horizontalHeader()->sizeHint().height() +
-                   tableView_->horizontalScrollBar()->sizeHint().height() + px(4);
+  const int around = card->sizeHint().height() - std::max(tableView_->sizeHint().height(), least);
+  const int rows = lines->length() + frame;
   const int all = split_->height() - split_->handleWidth();
   const int most = all - std::max(px(260), charts->minimumSizeHint().height());
   const int table = std::clamp(around + rows, card->minimumSizeHint().height(),

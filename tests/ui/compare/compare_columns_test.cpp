@@ -10,6 +10,7 @@
 
 #include "tests/ui/compare/compare_page_fixture.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/fit.h"
 #include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
@@ -75,6 +76,18 @@ TEST_F(ComparedOnALaptop, TheVerdictLiesInsideTheTable) {
     EXPECT_GE(view.columnWidth(kDiffers), view.horizontalHeader()->sectionSizeHint(kDiffers));
     window_.reset();
   }
+}
+
+TEST_F(ComparedOnALaptop, SixRowsAreInSightAtALargeZoom) {
+  fillRoadmap();
+  const Zoomed zoomed(1.5);
+  const ComparePage& page = openWindow(1440, 900);
+  const QTableView& view = only<QTableView>(page);
+  const QRect sixth = view.visualRect(view.model()->index(5, 0));
+  EXPECT_LT(sixth.bottom(), view.viewport()->height());
+  EXPECT_GE(named<FigureView>(page, "Curves of the variants")->height(), px(180))
+      << "the page scrolls to the charts";
+  window_.reset();
 }
 
 TEST_F(ComparedOnALaptop, AVerdictIsItsSignWhereItsWordsHaveNoRoom) {
