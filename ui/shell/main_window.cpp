@@ -54,7 +54,7 @@ void keepRoomFor(const QToolBar& bar, QAction* action, const QStringList& words)
 }  // namespace
 
 MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
-    : QMainWindow(parent), workbench_(workbench), files_(workbench) {
+    : QMainWindow(parent), workbench_(workbench), files_(workbench, this) {
   useAccessiblePlots();
   (void)AlertService::of(workbench_);  // watches from now on, whichever page is in front
   setObjectName(QStringLiteral("studio"));

@@ -52,12 +52,9 @@ class MainWindow : public QMainWindow {
   bool showPage(const QString& id);
   /// nullptr while the table of runs stands in the place of the pages.
   [[nodiscard]] Page* currentPage();
-  [[nodiscard]] ErrorBar& errors() { return *errors_; }
   /// Everything the window shows is up to date when this returns: for pictures and tests.
   void waitUntilIdle();
-  [[nodiscard]] QDockWidget& inspectorDock() { return *inspectorDock_; }
   [[nodiscard]] KeyMap& keys() { return keys_; }
-  [[nodiscard]] FileController& files() { return files_; }
   void openPalette();
   /// The runs as a table in the place of the pages, or as the list next to them again.
   void showRunTable(bool isTable);

@@ -4,11 +4,9 @@
 #include <QTest>
 #include <chrono>
 
-#include "tests/ui/support/find.h"
-#include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/studio_window.h"
 #include "tests/ui/support/test_files.h"
-#include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
 namespace {
@@ -16,7 +14,7 @@ namespace {
 struct Errors : ::testing::Test {
   SampleStudio studio{SampleOptions{1, 50}};
   MainWindow window{studio.workbench};
-  QString error() { return window.errors().sentence(); }
+  QString error() { return errorIn(window); }
 };
 
 TEST_F(Errors, ARunThatFailsIsOne) {
@@ -32,12 +30,12 @@ TEST_F(Errors, ARunThatFailsIsOne) {
 }
 
 TEST_F(Errors, AFileThatIsNotThereIsOne) {
-  window.files().open(studio.folder.filePath(QStringLiteral("gone.toml")));
+  studio.workbench.openFile(studio.folder.filePath(QStringLiteral("gone.toml")));
   EXPECT_TRUE(error().contains(QStringLiteral("gone.toml")));
 }
 
 TEST_F(Errors, AFileThatVitrineCannotOpenIsOne) {
-  window.files().open(makeFile(studio.folder.filePath(QStringLiteral("notes.odt"))));
+  studio.workbench.openFile(makeFile(studio.folder.filePath(QStringLiteral("notes.odt"))));
   EXPECT_TRUE(error().contains(QStringLiteral("notes.odt")));
 }
 

@@ -6,9 +6,8 @@
 #include <fstream>
 #include <set>
 
-#include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
-#include "ui/shell/main_window.h"
+#include "tests/ui/support/studio_window.h"
 
 namespace vitrine::ui {
 namespace {
@@ -48,8 +47,7 @@ TEST_F(ExportedRuns, AreADatabaseOfTheirOwn) {
   QSignalSpy offered(&studio_.workbench, &StudioWorkbench::offered);
   const QString file = path(QStringLiteral("two.vitrine"));
   exportTo(file, QStringLiteral("Everything but checkpoints (*.vitrine)"));
-  ASSERT_TRUE(soon([&] { return offered.count() == 1; }))
-      << window_.errors().sentence().toStdString();
+  ASSERT_TRUE(soon([&] { return offered.count() == 1; })) << errorIn(window_).toStdString();
   EXPECT_TRUE(offered.front()[0].toString().startsWith(QStringLiteral("Exported 2 runs to ")))
       << offered.front()[0].toString().toStdString();
   store::RunStore copy(file.toStdString());
@@ -64,9 +62,9 @@ TEST_F(ExportedRuns, NeverReplaceAFile) {
   const QString file = path(QStringLiteral("there.csv"));
   std::ofstream(file.toStdString()) << "mine";
   exportTo(file, QStringLiteral("Points of all metrics (*.csv)"));
-  ASSERT_TRUE(soon([this] { return !window_.errors().sentence().isEmpty(); }));
-  EXPECT_TRUE(window_.errors().sentence().contains(QStringLiteral("there.csv")))
-      << window_.errors().sentence().toStdString();
+  ASSERT_TRUE(soon([this] { return !errorIn(window_).isEmpty(); }));
+  EXPECT_TRUE(errorIn(window_).contains(QStringLiteral("there.csv")))
+      << errorIn(window_).toStdString();
   std::string text;
   std::ifstream(file.toStdString()) >> text;
   EXPECT_EQ(text, "mine");

@@ -9,12 +9,10 @@
 
 #include "core/files/safetensors.h"
 #include "tests/support/has_texts.h"
-#include "tests/ui/support/find.h"
-#include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/studio_window.h"
 #include "tests/ui/support/test_files.h"
 #include "ui/configure/configure_page.h"
-#include "ui/shell/main_window.h"
 #include "ui/shell/weights_dialog.h"
 #include "ui/sql/sql_editor.h"
 
@@ -32,7 +30,7 @@ class DroppedFiles : public ::testing::Test {
   void drop(const QString& file) { dropFile(file, window_); }
   /// What the window says: an error, or what was done.
   [[nodiscard]] std::string sentence() {
-    const QString error = window_.errors().sentence();
+    const QString error = errorIn(window_);
     return (error.isEmpty() ? only<BottomBar>(window_).sentence() : error).toStdString();
   }
 
@@ -128,7 +126,7 @@ TEST_F(DroppedFiles, WhatIsOfNoKnownKindIsNamed) {
 TEST_F(DroppedFiles, AnExportIsImportedAndItsRunsAreSelected) {
   becomeProgram(studio_, "echo '{\"runs\":[{\"id\":" + QByteArray::number(qint64(studio_.runs[2])) +
                              ",\"imported\":true}]}'");
-  QSignalSpy importing(&window_.files(), &FileController::importing);
+  QSignalSpy importing(&only<FileController>(window_), &FileController::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
   ASSERT_TRUE(soon([&] { return importing.count() == 2; }));
   EXPECT_EQ(studio_.workbench.selection().current(), studio_.runs[2]);
@@ -137,7 +135,7 @@ TEST_F(DroppedFiles, AnExportIsImportedAndItsRunsAreSelected) {
 
 TEST_F(DroppedFiles, AnImportThatFailsSaysWhatTheProgramSaid) {
   becomeProgram(studio_, "echo 'first' >&2; echo 'runs.vitrine is damaged' >&2; exit 1");
-  QSignalSpy importing(&window_.files(), &FileController::importing);
+  QSignalSpy importing(&only<FileController>(window_), &FileController::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
   ASSERT_TRUE(soon([&] { return importing.count() == 2; }));
   EXPECT_EQ(sentence(), "runs.vitrine is damaged");
@@ -145,7 +143,7 @@ TEST_F(DroppedFiles, AnImportThatFailsSaysWhatTheProgramSaid) {
 
 TEST_F(DroppedFiles, AnImportWaitsForTheOneBefore) {
   becomeProgram(studio_, "echo '{\"runs\":[]}'");
-  QSignalSpy importing(&window_.files(), &FileController::importing);
+  QSignalSpy importing(&only<FileController>(window_), &FileController::importing);
   drop(write(QStringLiteral("a.vitrine"), "any"));
   drop(write(QStringLiteral("b.vitrine"), "any"));
   EXPECT_EQ(importing.count(), 1);
@@ -156,10 +154,10 @@ TEST_F(DroppedFiles, AnImportWaitsForTheOneBefore) {
 
 TEST_F(DroppedFiles, AnImportCanBeCancelled) {
   becomeProgram(studio_, "exec sleep 60");
-  QSignalSpy importing(&window_.files(), &FileController::importing);
+  QSignalSpy importing(&only<FileController>(window_), &FileController::importing);
   drop(write(QStringLiteral("runs.vitrine"), "any"));
   ASSERT_EQ(importing.count(), 1);
-  window_.files().cancelImport();
+  only<FileController>(window_).cancelImport();
   ASSERT_TRUE(soon([&] { return importing.count() == 2; }));
   EXPECT_EQ(importing[1].front().toString().toStdString(), "");
   EXPECT_NE(sentence().find("cancelled"), std::string::npos) << sentence();

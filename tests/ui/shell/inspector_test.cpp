@@ -8,11 +8,9 @@
 #include <QTreeWidget>
 #include <algorithm>
 
-#include "tests/ui/support/find.h"
-#include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/studio_window.h"
 #include "ui/kit/small_widgets.h"
-#include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
 namespace {
@@ -168,9 +166,9 @@ TEST_F(InspectorOfTwo, ShowsARunThatWasSelectedBeforeItWasKnown) {
 TEST_F(InspectorOfTwo, SaysNothingOfARunThatIsDeletedWhileOthersAre) {
   studio.writer.deleteRun(studio.runs[1]);
   studio.workbench.selection().setRuns({studio.runs[1]}, studio.runs[1]);  // before it is read
-  EXPECT_EQ(window.errors().sentence(), QString());
+  EXPECT_EQ(errorIn(window), QString());
   studio.workbench.watcher().poll();
-  EXPECT_EQ(window.errors().sentence(), QString());
+  EXPECT_EQ(errorIn(window), QString());
   EXPECT_NE(studio.workbench.selection().current(), studio.runs[1]);
 }
 
@@ -227,8 +225,8 @@ TEST(Inspector, NoFactOfARunIsCut) {
   window.showPage(QStringLiteral("monitor"));
   window.waitUntilIdle();
   for (int i = 0; i < 4; ++i) QCoreApplication::processEvents();
-  ASSERT_TRUE(window.inspectorDock().isVisible());
-  const auto* facts = named<QTreeWidget>(window.inspectorDock(), "Facts of the run");
+  ASSERT_TRUE(inspectorDock(window).isVisible());
+  const auto* facts = named<QTreeWidget>(inspectorDock(window), "Facts of the run");
   ASSERT_GT(facts->topLevelItemCount(), 5);
   for (int row = 0; row < facts->topLevelItemCount(); ++row) {
     const QString value = facts->topLevelItem(row)->text(1);

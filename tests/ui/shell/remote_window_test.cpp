@@ -309,7 +309,7 @@ TEST(RemoteWindow, ImportsNothingIntoTheCopy) {
   Lab lab;
   RemoteWindow remote(lab);
   QSignalSpy said(&remote.workbench, &StudioWorkbench::errorSent);
-  remote.window->files().open(makeFile(lab.folder.filePath(QStringLiteral("some.vitrine"))));
+  remote.workbench.openFile(makeFile(lab.folder.filePath(QStringLiteral("some.vitrine"))));
   ASSERT_GT(said.count(), 0);
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("run `vitrine import` there")));
 }

@@ -5,12 +5,10 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "tests/ui/support/find.h"
-#include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/studio_window.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/shell/layouts.h"
-#include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
 namespace {
@@ -51,7 +49,7 @@ TEST_F(RunTableWindow, ItsKeyShowsItInPlaceOfThePagesAndTheSameKeyTheListAgain) 
   ASSERT_NE(window.currentPage(), nullptr);
   EXPECT_TRUE(window.currentPage()->isVisible());
   EXPECT_TRUE(only<RunsPanel>(window).view().hasFocus());
-  EXPECT_TRUE(window.inspectorDock().isVisible());
+  EXPECT_TRUE(inspectorDock(window).isVisible());
   EXPECT_EQ(dock().width(), before);
 }
 

@@ -136,13 +136,13 @@ TEST_F(StudioWindow, TheInspectorFoldsToTheEdgeOfANarrowWindow) {
   window.resize(1440, 900);
   window.show();
   QCoreApplication::processEvents();
-  EXPECT_TRUE(window.inspectorDock().isVisible());
+  EXPECT_TRUE(inspectorDock(window).isVisible());
   window.resize(1366, 768);
   QCoreApplication::processEvents();
-  EXPECT_FALSE(window.inspectorDock().isVisible());
+  EXPECT_FALSE(inspectorDock(window).isVisible());
   window.resize(1600, 900);
   QCoreApplication::processEvents();
-  EXPECT_TRUE(window.inspectorDock().isVisible());
+  EXPECT_TRUE(inspectorDock(window).isVisible());
 }
 
 TEST_F(StudioWindow, TheInspectorGivesItsRoomToPagesThatNeedIt) {
@@ -150,14 +150,14 @@ TEST_F(StudioWindow, TheInspectorGivesItsRoomToPagesThatNeedIt) {
   window.show();
   for (const char* page : {"configure", "sql", "plugins"}) {
     window.showPage(QString::fromUtf8(page));
-    EXPECT_FALSE(window.inspectorDock().isVisible()) << page;
+    EXPECT_FALSE(inspectorDock(window).isVisible()) << page;
     window.showPage(QStringLiteral("monitor"));
-    EXPECT_TRUE(window.inspectorDock().isVisible());
+    EXPECT_TRUE(inspectorDock(window).isVisible());
   }
   window.showPage(QStringLiteral("sql"));
   window.resize(1600, 900);
   QCoreApplication::processEvents();
-  EXPECT_TRUE(window.inspectorDock().isVisible());
+  EXPECT_TRUE(inspectorDock(window).isVisible());
 }
 
 TEST_F(StudioWindow, TheTitleNamesThePageAndTheDatabase) {
@@ -173,20 +173,20 @@ TEST_F(StudioWindow, TheTitleNamesThePageAndTheDatabase) {
 TEST_F(StudioWindow, AnErrorStandsAboveThePageUntilItIsDismissed) {
   window.resize(1366, 768);
   window.show();
-  EXPECT_EQ(window.errors().sentence(), QString());
+  EXPECT_EQ(errorIn(window), QString());
   const QString sentence = QStringLiteral(
       "/data/lab.sqlite cannot be written: no space left on device; free some and press Try now");
   studio.workbench.showError(sentence);
-  EXPECT_EQ(window.errors().sentence(), sentence);
+  EXPECT_EQ(errorIn(window), sentence);
   studio.workbench.showMessage(QStringLiteral("Saved."));
   window.showPage(QStringLiteral("sql"));
-  EXPECT_EQ(window.errors().sentence(), sentence) << "what was done does not hide what was not";
-  const auto buttons = window.errors().findChildren<QPushButton*>();
+  EXPECT_EQ(errorIn(window), sentence) << "what was done does not hide what was not";
+  const auto buttons = only<ErrorBar>(window).findChildren<QPushButton*>();
   ASSERT_EQ(buttons.size(), 2);
   QTest::mouseClick(buttons[0], Qt::LeftButton);
   EXPECT_EQ(QGuiApplication::clipboard()->text(), sentence);
   QTest::mouseClick(buttons[1], Qt::LeftButton);
-  EXPECT_EQ(window.errors().sentence(), QString());
+  EXPECT_EQ(errorIn(window), QString());
 }
 
 TEST(ToolTips, AreBrokenAtSpacesIntoLinesOfSixtyCharacters) {

@@ -12,10 +12,8 @@
 #include <functional>
 
 #include "core/store/maintenance/trash.h"
-#include "tests/ui/support/find.h"
-#include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
-#include "ui/shell/main_window.h"
+#include "tests/ui/support/studio_window.h"
 #include "ui/shell/trash_dialog.h"
 
 namespace vitrine::ui {
@@ -146,7 +144,7 @@ TEST_F(DiskSpace, DeletesTheCheckpointsOfARunButTheBestAfterAQuestion) {
   EXPECT_TRUE(soon([&] {
     return only<BottomBar>(window_).sentence().contains(
         QStringLiteral("Deleted 1 checkpoint, 1.5 MB"));
-  })) << window_.errors().sentence().toStdString();
+  })) << errorIn(window_).toStdString();
   EXPECT_FALSE(studio_.writer.points(run, "train/loss").empty());
 }
 

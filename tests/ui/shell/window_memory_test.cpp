@@ -15,12 +15,11 @@
 #include <QTimer>
 #include <QTreeWidget>
 
-#include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/studio_window.h"
 #include "tests/ui/support/test_files.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/layouts.h"
-#include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/view_history.h"
 #include "ui/workbench/help_viewer.h"
@@ -255,19 +254,19 @@ TEST_F(WindowMemory, ALayoutComesBackWithItsPageAndItsPanels) {
   window.resize(1440, 900);
   window.show();
   window.showPage(QStringLiteral("queue"));
-  window.inspectorDock().hide();
+  inspectorDock(window).hide();
   storeLayout(QStringLiteral("wide / narrow"), window.layoutNow());
-  window.inspectorDock().show();
+  inspectorDock(window).show();
   window.showPage(QStringLiteral("monitor"));
   startAgain();
   EXPECT_EQ(layoutNames().join(QLatin1Char('|')).toStdString(), "wide / narrow");
   const auto layout = storedLayout(QStringLiteral("wide / narrow"));
   ASSERT_TRUE(layout.has_value());
   window.showLayout(*layout);
-  EXPECT_TRUE(window.inspectorDock().isHidden());
+  EXPECT_TRUE(inspectorDock(window).isHidden());
   EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::QueuePage");
   window.resetLayout();
-  EXPECT_FALSE(window.inspectorDock().isHidden());
+  EXPECT_FALSE(inspectorDock(window).isHidden());
 }
 
 TEST_F(WindowMemory, TheNameOfALayoutIsWholeInTheMenus) {

@@ -6,10 +6,9 @@
 #include <QWindow>
 #include <utility>
 
-#include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/studio_window.h"
 #include "ui/kit/log_tail.h"
 #include "ui/kit/settings.h"
-#include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
 namespace {
@@ -52,7 +51,7 @@ class ZoomedDocks : public ::testing::Test {
   /// Of the runs and of the inspector.
   std::pair<int, int> widths() {
     for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
-    return {runs().width(), window_.inspectorDock().width()};
+    return {runs().width(), inspectorDock(window_).width()};
   }
   int runsAt(double zoom) {
     window_.setZoom(zoom);

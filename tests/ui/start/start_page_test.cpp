@@ -326,7 +326,7 @@ TEST(StartPage, OpensTheOtherDatabasesThatWereOpenedLately) {
   QSignalSpy asked(&studio.workbench, &StudioWorkbench::fileRequested);
   QPushButton* open = buttonNamed(*window.currentPage(), QStringLiteral("Open other.sqlite"));
   ASSERT_NE(open, nullptr);
-  window.files().blockSignals(true);
+  only<FileController>(window).blockSignals(true);
   open->click();
   forgetSettings();
   ASSERT_EQ(asked.count(), 1);
