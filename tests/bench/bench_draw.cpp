@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "tests/bench/trained_window.h"
+#include "tests/ui/support/playground_probe.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
-#include "ui/playground/playground_page.h"
 #include "ui/workbench/studio_workbench.h"
 
 namespace {
@@ -65,12 +65,13 @@ int main(int argc, char** argv) {
   ui::StudioWorkbench workbench(database);
   if (!bench::openRun(workbench)) return 1;
   ui::PlaygroundPage page(workbench);
+  const ui::PlaygroundProbe probe(page);
   page.resize(1366, 768);
   page.show();
   page.waitUntilIdle();
   bool isWarm = false;
-  QObject::connect(&page.worker(), &ui::DrawWorker::warmed, &page, [&] { isWarm = true; });
-  if (page.run() != 1 || !bench::waitFor([&] { return isWarm && !page.worker().isWarming(); }))
+  QObject::connect(&probe.worker(), &ui::DrawWorker::warmed, &page, [&] { isWarm = true; });
+  if (probe.run() != 1 || !bench::waitFor([&] { return isWarm && !probe.worker().isWarming(); }))
     return 1;
   QAction* draw = nullptr;
   for (QAction* action : page.findChildren<QAction*>()) {
@@ -80,12 +81,12 @@ int main(int argc, char** argv) {
 
   // One image of 20 steps with ten previews, as the page asks for it.
   std::vector<double> first, whole;
-  page.form().setValues({{"steps", 20}, {"count", 1}});
+  probe.form().setValues({{"steps", 20}, {"count", 1}});
   for (int i = 0; i <= drawings; ++i) {
-    page.form().setValues({{"seed", i}});
+    probe.form().setValues({{"seed", i}});
     draw->trigger();
-    if (!bench::waitFor([&] { return !page.worker().isBusy(); })) return 1;
-    const ui::Drawing& drawing = *page.shown();
+    if (!bench::waitFor([&] { return !probe.worker().isBusy(); })) return 1;
+    const ui::Drawing& drawing = *probe.shown();
     if (drawing.imageCount() != 1) {
       std::fprintf(stderr, "nothing was drawn: %s\n", qPrintable(drawing.error));
       return 1;
@@ -102,23 +103,23 @@ int main(int argc, char** argv) {
   std::vector<double> free, plain;
   double step = 0;
   for (int i = 0; i <= drawings; ++i) {
-    page.form().setValues({{"steps", 2}, {"seed", 100 + i}});
+    probe.form().setValues({{"steps", 2}, {"seed", 100 + i}});
     QElapsedTimer clock;
     clock.start();
     draw->trigger();
-    if (!bench::waitFor([&] { return !page.worker().isBusy(); })) return 1;
+    if (!bench::waitFor([&] { return !probe.worker().isBusy(); })) return 1;
     plain.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
-    page.form().setValues({{"steps", kLong}, {"seed", 200 + i}});
+    probe.form().setValues({{"steps", kLong}, {"seed", 200 + i}});
     clock.restart();
     draw->trigger();
     constexpr double kShare = 0.02;
-    if (!bench::waitFor([&] { return page.worker().share() >= kShare; })) return 1;
-    step = static_cast<double>(clock.nsecsElapsed()) / 1e6 / (kLong * page.worker().share());
-    page.worker().cancel();
-    page.form().setValues({{"steps", 2}, {"seed", 300 + i}});
+    if (!bench::waitFor([&] { return probe.worker().share() >= kShare; })) return 1;
+    step = static_cast<double>(clock.nsecsElapsed()) / 1e6 / (kLong * probe.worker().share());
+    probe.worker().cancel();
+    probe.form().setValues({{"steps", 2}, {"seed", 300 + i}});
     clock.restart();
     draw->trigger();
-    if (!bench::waitFor([&] { return !page.worker().isBusy(); })) return 1;
+    if (!bench::waitFor([&] { return !probe.worker().isBusy(); })) return 1;
     free.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
   }
   bench::report("an image of 2 steps", plain);

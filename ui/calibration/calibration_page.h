@@ -49,7 +49,6 @@ class CalibrationPage final : public ResultsPage {
   }
   /// Whose bars, images and confusion are shown; nullptr where nothing is.
   [[nodiscard]] const CalibrationRun* current() const;
-  [[nodiscard]] SampleStrip& strip() { return *strip_; }
   [[nodiscard]] QString notice() const override;
 
  private:

@@ -80,8 +80,6 @@ class MonitorPage : public Page {
   void addNote(std::int64_t run, const std::string& metric, std::int64_t step, const QString& text);
   /// Those of the selected runs that are shown; what others add meanwhile stays.
   void removeNotes(const std::string& metric);
-  [[nodiscard]] CurveCache& cache() { return cache_; }
-  [[nodiscard]] RunStrip& strip() { return *strip_; }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -89,6 +87,8 @@ class MonitorPage : public Page {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  friend class CountProbe;  ///< of tests
+
   struct Section {
     QString name;
     QToolButton* header = nullptr;  ///< none above the pinned ones

@@ -53,15 +53,6 @@ class PlaygroundPage final : public ReadingPage {
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
   [[nodiscard]] QString howToRead() const override;
 
-  // For tests.
-  [[nodiscard]] SamplerForm& form() { return *form_; }
-  [[nodiscard]] ImageBoard& board() { return *board_; }
-  [[nodiscard]] FilmStrip& film() { return *film_; }
-  [[nodiscard]] DrawWorker& worker() { return worker_; }
-  [[nodiscard]] const std::vector<std::shared_ptr<Drawing>>& history() const { return history_; }
-  [[nodiscard]] const std::shared_ptr<Drawing>& shown() const { return shown_; }
-  [[nodiscard]] std::int64_t run() const { return run_; }
-
  protected:
   bool event(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
@@ -69,6 +60,8 @@ class PlaygroundPage final : public ReadingPage {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  friend class PlaygroundProbe;  ///< of tests
+
   /// The action of this page that a key stands for, although the window has it for another one.
   [[nodiscard]] QAction* ownAction(const QKeyEvent& event) const;
   // playground_layout.cpp
@@ -142,7 +135,7 @@ class PlaygroundPage final : public ReadingPage {
   Workbench& workbench_;
   Background lists_;
   DrawWorker worker_;
-  SamplePictures pictures_;      ///< that are described
+  SamplePictures pictures_;        ///< that are described
   std::size_t describedCell_ = 0;  ///< whose images are being read
   SamplePace pace_;
   DrawableRuns drawable_;

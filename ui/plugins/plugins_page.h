@@ -36,7 +36,6 @@ class PluginsPage final : public Page {
   [[nodiscard]] QTreeWidget& list() const { return *list_; }
   [[nodiscard]] QLineEdit& search() const { return *search_; }
   [[nodiscard]] QTextBrowser& text() const { return *text_; }
-  [[nodiscard]] DiffView& diff() const { return *diff_; }
   [[nodiscard]] QPushButton& change() const { return *change_; }
   [[nodiscard]] QString error() const;
   [[nodiscard]] bool isDiffShown() const;

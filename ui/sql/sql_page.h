@@ -49,7 +49,6 @@ class SqlPage final : public Page {
   [[nodiscard]] SqlSide& side() const { return *side_; }
   [[nodiscard]] SqlResultModel& model() { return model_; }
   [[nodiscard]] QTableView& table() const { return *table_; }
-  [[nodiscard]] SqlBook& book() { return book_; }
   /// Whether rows are put into order, a chart is made or a file is written just now.
   [[nodiscard]] bool isWorking() const;
   [[nodiscard]] QString summary() const;

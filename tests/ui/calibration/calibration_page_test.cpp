@@ -102,7 +102,7 @@ TEST_F(Calibration, AClickOnABinOpensItsErrorsTheMostConfidentFirst) {
   FigureView& view = figure(*shown, "Reliability diagram");
   QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
                     placeOf(view, [](const FigureTarget& target) { return target.image == 12; }));
-  const auto& entries = shown->strip().entries();
+  const auto& entries = only<SampleStrip>(*shown).entries();
   ASSERT_GE(entries.size(), 2u);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     EXPECT_FALSE(entries[i].isRight);
@@ -113,7 +113,7 @@ TEST_F(Calibration, AClickOnABinOpensItsErrorsTheMostConfidentFirst) {
     }
   }
   EXPECT_EQ(shown->viewState()["bin"], 12);
-  EXPECT_EQ(shown->strip().current(), 0);
+  EXPECT_EQ(only<SampleStrip>(*shown).current(), 0);
 }
 
 TEST_F(Calibration, ABinOfOneClassListsItsProbabilityAndWhichImagesAreOfIt) {
@@ -123,18 +123,18 @@ TEST_F(Calibration, ABinOfOneClassListsItsProbabilityAndWhichImagesAreOfIt) {
   FigureView& view = figure(*shown, "Reliability diagram");
   QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
                     placeOf(view, [](const FigureTarget& target) { return target.image == 0; }));
-  const auto& entries = shown->strip().entries();
+  const auto& entries = only<SampleStrip>(*shown).entries();
   ASSERT_EQ(std::ssize(entries), shown->current()->now.bins[0].count);
   for (const auto& entry : entries) {
     EXPECT_EQ(entry.target.toStdString(), "0");
     EXPECT_EQ(entry.isRight, entry.label == QLatin1String("0"));
     EXPECT_LE(entry.confidence, 1.0 / 15 + 1e-9) << "of class 0, not of the predicted one";
   }
-  EXPECT_EQ(shown->strip().plotTable().columns[3].toStdString(), "probability of 0");
+  EXPECT_EQ(only<SampleStrip>(*shown).plotTable().columns[3].toStdString(), "probability of 0");
   EXPECT_THAT(labels(*shown), HasSubstr("those not of 0 first"));
   QTest::mouseClick(button<QToolButton>(*shown, "Misclassified"), Qt::LeftButton);
-  ASSERT_FALSE(shown->strip().entries().empty());
-  for (const auto& entry : shown->strip().entries()) {
+  ASSERT_FALSE(only<SampleStrip>(*shown).entries().empty());
+  for (const auto& entry : only<SampleStrip>(*shown).entries()) {
     EXPECT_EQ(entry.target.toStdString(), "");
     EXPECT_FALSE(entry.isRight);
     EXPECT_GE(entry.confidence, 0.4 - 1e-6) << "of the largest of three";
@@ -150,9 +150,9 @@ TEST_F(Calibration, KeysReachEveryBinEveryImageAndEveryCell) {
   QTest::keyClick(&view, Qt::Key_Left);
   EXPECT_EQ(shown->viewState()["bin"], 12);
   QTest::keyClick(&view, Qt::Key_Return);
-  EXPECT_TRUE(shown->strip().hasFocus());
-  QTest::keyClick(&shown->strip(), Qt::Key_Right);
-  EXPECT_EQ(shown->strip().current(), 1);
+  EXPECT_TRUE(only<SampleStrip>(*shown).hasFocus());
+  QTest::keyClick(&only<SampleStrip>(*shown), Qt::Key_Right);
+  EXPECT_EQ(only<SampleStrip>(*shown).current(), 1);
   FigureView& cells = figure(*shown, "Confusion matrix");
   cells.setFocus();
   QTest::keyClick(&cells, Qt::Key_Right);
@@ -168,7 +168,7 @@ TEST_F(Calibration, ACellOpensItsImages) {
                     placeOf(view, [](const FigureTarget& target) {
                       return target.cell == std::array{1, 0};
                     }));
-  const auto& entries = shown->strip().entries();
+  const auto& entries = only<SampleStrip>(*shown).entries();
   ASSERT_FALSE(entries.empty());
   for (const auto& entry : entries) {
     EXPECT_EQ(entry.label.toStdString(), "1");
@@ -193,7 +193,7 @@ TEST_F(Calibration, OfManyClassesThoseThatAreConfusedMostHaveCells) {
                       return target.cell == std::array{28, 29};
                     }));
   EXPECT_EQ(shown->viewState()["cell"], Json({107, 109}));
-  EXPECT_EQ(shown->strip().entries().size(), 2u);
+  EXPECT_EQ(only<SampleStrip>(*shown).entries().size(), 2u);
   view.setFocus();
   QTest::keyClick(&view, Qt::Key_Left);
   EXPECT_EQ(shown->viewState()["cell"], Json({107, 107}));
@@ -208,7 +208,7 @@ TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
   auto* all = button<QToolButton>(*shown, "Misclassified");
   ASSERT_NE(all, nullptr);
   QTest::mouseClick(all, Qt::LeftButton);
-  const auto& entries = shown->strip().entries();
+  const auto& entries = only<SampleStrip>(*shown).entries();
   ASSERT_EQ(std::ssize(entries), wrong);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     EXPECT_FALSE(entries[i].isRight);
@@ -226,8 +226,8 @@ TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
 TEST_F(Calibration, TheChosenImageHasAShortNameAndTheWholeInItsToolTip) {
   const auto shown = page({mixed()});
   QTest::mouseClick(button<QToolButton>(*shown, "Misclassified"), Qt::LeftButton);
-  const QString name =
-      QStringLiteral("Image %1, test \u00b7 T 1.00").arg(shown->strip().entries().front().id);
+  const QString name = QStringLiteral("Image %1, test \u00b7 T 1.00")
+                           .arg(only<SampleStrip>(*shown).entries().front().id);
   Figure* figure = named<FigureView>(*shown, "Chosen image")->figure();
   ASSERT_NE(figure, nullptr);
   EXPECT_TRUE(figure->summary().startsWith(name)) << figure->summary().toStdString();
@@ -242,15 +242,15 @@ TEST_F(Calibration, AnImageLeadsToWhereTheModelLooksInIt) {
   EXPECT_FALSE(open->isEnabled());
   shown->setViewState({{"all_errors", true}});
   shown->waitUntilIdle();
-  shown->strip().setFocus();
-  QTest::keyClick(&shown->strip(), Qt::Key_Right);
-  QTest::keyClick(&shown->strip(), Qt::Key_Return);
+  only<SampleStrip>(*shown).setFocus();
+  QTest::keyClick(&only<SampleStrip>(*shown), Qt::Key_Right);
+  QTest::keyClick(&only<SampleStrip>(*shown), Qt::Key_Return);
   ASSERT_EQ(workbench_.views.size(), 1u);
   EXPECT_EQ(workbench_.pages.back().toStdString(), "attention");
-  EXPECT_EQ(workbench_.views.back()["image"], shown->strip().entries()[1].id);
+  EXPECT_EQ(workbench_.views.back()["image"], only<SampleStrip>(*shown).entries()[1].id);
   EXPECT_EQ(workbench_.views.back()["split"], "test");
   EXPECT_EQ(workbench_.views.back()["weights"], "model");
-  EXPECT_EQ(workbench_.views.back()["listed"].size(), shown->strip().entries().size());
+  EXPECT_EQ(workbench_.views.back()["listed"].size(), only<SampleStrip>(*shown).entries().size());
   EXPECT_EQ(workbench_.views.back()["listed"][1], workbench_.views.back()["image"]);
   ASSERT_TRUE(open->isEnabled());
   QTest::mouseClick(open, Qt::LeftButton);
@@ -400,8 +400,8 @@ def samples(request):
   figure(*shown, "Reliability diagram").setFocus();
   for (int i = 0; i < 3; ++i)  // the last two bins are empty
     QTest::keyClick(&figure(*shown, "Reliability diagram"), Qt::Key_Left);
-  ASSERT_FALSE(shown->strip().entries().empty());
-  EXPECT_TRUE(soon([&] { return !shown->strip().entries().back().picture.isNull(); }));
+  ASSERT_FALSE(only<SampleStrip>(*shown).entries().empty());
+  EXPECT_TRUE(soon([&] { return !only<SampleStrip>(*shown).entries().back().picture.isNull(); }));
   EXPECT_EQ(program.read(QStringLiteral("split")).toStdString(), "test");
 }
 

@@ -54,8 +54,11 @@ TEST_F(CalibrationRecipe, TheStateOfTheViewComesBack) {
   EXPECT_EQ(shown->viewState(), wanted);
   EXPECT_EQ(shown->current()->step, 100);
   EXPECT_EQ(shown->current()->temperature, 1.5);
-  EXPECT_EQ(std::ssize(shown->strip().entries()), shown->current()->now.bins[3].count);
-  EXPECT_EQ(shown->strip().entries()[static_cast<std::size_t>(shown->strip().current())].id, 24);
+  EXPECT_EQ(std::ssize(only<SampleStrip>(*shown).entries()), shown->current()->now.bins[3].count);
+  EXPECT_EQ(only<SampleStrip>(*shown)
+                .entries()[static_cast<std::size_t>(only<SampleStrip>(*shown).current())]
+                .id,
+            24);
   shown->setViewState({{"bins", "many"}, {"edges", 3}, {"cell", {1}}, {"unknown", 1}});
   shown->waitUntilIdle();
   EXPECT_EQ(shown->current()->now.bins.size(), 6u);
@@ -133,17 +136,17 @@ TEST_F(CalibrationRecipe, AFigureOfAnImageOpensWithThatImage) {
   {
     const auto shown = page({run});
     QTest::mouseClick(button<QToolButton>(*shown, "Misclassified"), Qt::LeftButton);
-    shown->strip().setFocus();
-    for (int i = 0; i < 2; ++i) QTest::keyClick(&shown->strip(), Qt::Key_Right);
+    only<SampleStrip>(*shown).setFocus();
+    for (int i = 0; i < 2; ++i) QTest::keyClick(&only<SampleStrip>(*shown), Qt::Key_Right);
     state = shown->viewState();
     csv = shown->figure()->csv().toStdString();
-    EXPECT_EQ(state["sample"], shown->strip().entries()[2].id);
+    EXPECT_EQ(state["sample"], only<SampleStrip>(*shown).entries()[2].id);
     EXPECT_THAT(csv, HasLine("class,probability,is_label\n"));
   }
   const auto again = page({run});
   again->setViewState(state);
   again->waitUntilIdle();
-  EXPECT_EQ(again->strip().current(), 2);
+  EXPECT_EQ(only<SampleStrip>(*again).current(), 2);
   EXPECT_EQ(again->viewState(), state);
   EXPECT_EQ(again->figure()->csv().toStdString(), csv);
 }

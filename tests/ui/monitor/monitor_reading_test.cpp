@@ -182,10 +182,10 @@ TEST(MonitorReading, ReadsARunThatHasEndedOnlyOnce) {
   page.resize(1000, 700);
   page.show();
   page.waitUntilIdle();
-  const std::int64_t before = CountProbe::readings(page.cache());
+  const std::int64_t before = CountProbe::readings(page);
   page.waitUntilIdle();
   page.waitUntilIdle();
-  EXPECT_EQ(CountProbe::readings(page.cache()), before);
+  EXPECT_EQ(CountProbe::readings(page), before);
 }
 
 }  // namespace

@@ -37,10 +37,10 @@ TEST(MonitorGroups, ClosedGroupsAreNeitherReadNorMade) {
   OpenMonitor open;
   const std::size_t cards = open.page->cards().size();
   EXPECT_EQ(cards, 4U) << "the pinned ones";
-  const std::int64_t before = CountProbe::readings(open.page->cache());
+  const std::int64_t before = CountProbe::readings(*open.page);
   open.page->setGroupOpen(open.page->groups().front(), true);
   EXPECT_GT(open.page->cards().size(), cards);
-  EXPECT_TRUE(soon([&] { return CountProbe::readings(open.page->cache()) > before; }) ||
+  EXPECT_TRUE(soon([&] { return CountProbe::readings(*open.page) > before; }) ||
               !open.page->cards().back()->isOnScreen());
   open.page->setGroupOpen(open.page->groups().front(), false);
   EXPECT_EQ(open.page->cards().size(), cards);
@@ -88,7 +88,8 @@ TEST(MonitorGroups, CardsOutOfSightAreNotReadUntilTheyAreSeen) {
   PlotCard* last = open.page->cards().back();
   ASSERT_FALSE(last->isOnScreen());
   EXPECT_TRUE(last->isStale);
-  EXPECT_EQ(open.page->cache().curve({open.studio.runs[6], last->metric()}).size(), 0U);
+  EXPECT_EQ(CountProbe::cacheOf(*open.page).curve({open.studio.runs[6], last->metric()}).size(),
+            0U);
   auto* scroll = open.page->findChild<QScrollArea*>();
   scroll->ensureWidgetVisible(last);
   EXPECT_TRUE(soon([&] { return !last->isStale; }));

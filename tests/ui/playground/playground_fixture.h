@@ -13,6 +13,7 @@
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/painter.h"
+#include "tests/ui/support/playground_probe.h"
 #include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
 #include "ui/playground/film_strip.h"
@@ -59,34 +60,35 @@ class PlaygroundTest : public ::testing::Test {
     page_->waitUntilIdle();
     return *page_;
   }
+  [[nodiscard]] PlaygroundProbe probe() const { return PlaygroundProbe(*page_); }
   /// The model is in memory, and the page knows which sampler fits it.
   void waitForModel() {
-    EXPECT_TRUE(soon([&] { return log().contains("sample") && !page_->worker().isWarming(); }));
+    EXPECT_TRUE(soon([&] { return log().contains("sample") && !probe().worker().isWarming(); }));
   }
   void openPainter() {
     open(addRun("a", "painter", "paint"));
     waitForModel();
   }
   void type(const std::string& key, const QString& text) {
-    auto* line = qobject_cast<QLineEdit*>(page_->form().input(key));
+    auto* line = qobject_cast<QLineEdit*>(probe().form().input(key));
     ASSERT_NE(line, nullptr) << key;
     line->selectAll();
     QTest::keyClicks(line, text);
   }
   QPushButton* button(const QString& text) const { return ui::button(*page_, text); }
   void makeAxis(const std::string& key, int entry, const QString& values) {
-    page_->form().axisButton(key)->menu()->actions().at(entry)->trigger();
-    QLineEdit* line = page_->form().axisLine(key);
+    probe().form().axisButton(key)->menu()->actions().at(entry)->trigger();
+    QLineEdit* line = probe().form().axisLine(key);
     line->selectAll();
     QTest::keyClicks(line, values);
   }
   QAction* action(const QString& text) const { return saying<QAction>(*page_, text); }
   /// Presses Draw and waits for the end.
   void draw() {
-    const std::size_t before = page_->history().size();
+    const std::size_t before = probe().history().size();
     QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
     EXPECT_TRUE(
-        soon([&] { return page_->history().size() > before && !page_->worker().isBusy(); }));
+        soon([&] { return probe().history().size() > before && !probe().worker().isBusy(); }));
   }
   QByteArray log() const { return serve_.read(QStringLiteral("log")); }
   QString visibleText() const { return labelsIn(*page_); }

@@ -20,25 +20,25 @@ TEST_F(PlaygroundHistory, ADrawingOfAnEarlierStartIsInTheHistoryAndGivesItsSetti
   type("seed", QStringLiteral("40"));
   makeAxis("guidance", kRows, QStringLiteral("1, 2"));
   draw();
-  const SampleSettings before = page_->shown()->base;
-  const SampleGrid grid = page_->shown()->grid;
+  const SampleSettings before = probe().shown()->base;
+  const SampleGrid grid = probe().shown()->grid;
   open(1);
   auto* list = page_->findChild<QListWidget*>();
   ASSERT_EQ(list->count(), 1);
   EXPECT_FALSE(list->item(0)->icon().isNull()) << "a small picture of it";
-  EXPECT_NE(page_->form().values()["seed"], 40) << "it changes nothing by itself";
+  EXPECT_NE(probe().form().values()["seed"], 40) << "it changes nothing by itself";
   list->setCurrentRow(0);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("A recalls its settings")));
   bringUp(*page_);
   list->setFocus();
   QTest::keyClick(list, Qt::Key_A);
-  EXPECT_EQ(page_->form().values()["seed"], 40);
-  EXPECT_EQ(page_->form().grid(), grid);
+  EXPECT_EQ(probe().form().values()["seed"], 40);
+  EXPECT_EQ(probe().form().grid(), grid);
   waitForModel();
   draw();
-  EXPECT_EQ(page_->shown()->base, before);
-  EXPECT_EQ(page_->shown()->imageCount(), 2);
-  EXPECT_EQ(page_->history().size(), 2U);
+  EXPECT_EQ(probe().shown()->base, before);
+  EXPECT_EQ(probe().shown()->imageCount(), 2);
+  EXPECT_EQ(probe().history().size(), 2U);
   forgetSettings();
 }
 

@@ -29,7 +29,7 @@ TEST_F(Playground, WithoutARunThatDrawsOffersAnExperimentThatDoes) {
 TEST_F(Playground, LoadsTheModelWhenItIsChosenAndLearnsWhichSamplerFits) {
   openPainter();
   EXPECT_EQ(log().split('\n').first(), "load 1 100 ema");
-  EXPECT_EQ(page_->form().values().at(kSamplerKey), "quick");
+  EXPECT_EQ(probe().form().values().at(kSamplerKey), "quick");
   EXPECT_TRUE(visibleText().contains(QStringLiteral("5\u202fMB")));
 }
 
@@ -37,44 +37,44 @@ TEST_F(Playground, DrawsOneImageAndShowsItsRecipe) {
   openPainter();
   type("seed", QStringLiteral("40"));
   draw();
-  ASSERT_NE(page_->shown(), nullptr);
-  ASSERT_EQ(page_->shown()->imageCount(), 1);
-  EXPECT_EQ(page_->shown()->cells[0].images[0].image.pixelColor(0, 0).red(), 40);
-  EXPECT_GE(page_->shown()->firstSeconds, 0);
-  EXPECT_EQ(page_->film().frameCount(), 10);
+  ASSERT_NE(probe().shown(), nullptr);
+  ASSERT_EQ(probe().shown()->imageCount(), 1);
+  EXPECT_EQ(probe().shown()->cells[0].images[0].image.pixelColor(0, 0).red(), 40);
+  EXPECT_GE(probe().shown()->firstSeconds, 0);
+  EXPECT_EQ(probe().film().frameCount(), 10);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("vitrine sample 1")));
 }
 
 TEST_F(Playground, CtrlReturnInAFieldDraws) {
   openPainter();
-  page_->form().input("seed")->setFocus();
-  QTest::keyClick(page_->form().input("seed"), Qt::Key_Return, Qt::ControlModifier);
-  EXPECT_TRUE(soon([&] { return !page_->history().empty() && !page_->worker().isBusy(); }));
-  EXPECT_EQ(page_->history().size(), 1U);
-  EXPECT_EQ(page_->shown()->imageCount(), 1);
+  probe().form().input("seed")->setFocus();
+  QTest::keyClick(probe().form().input("seed"), Qt::Key_Return, Qt::ControlModifier);
+  EXPECT_TRUE(soon([&] { return !probe().history().empty() && !probe().worker().isBusy(); }));
+  EXPECT_EQ(probe().history().size(), 1U);
+  EXPECT_EQ(probe().shown()->imageCount(), 1);
 }
 
 TEST_F(Playground, AFieldStaysWhileRunsAreReadAgain) {
   open(addRun("a", "painter", "paint"));
-  QWidget* seed = page_->form().input("seed");
+  QWidget* seed = probe().form().input("seed");
   seed->setFocus();
   Q_EMIT workbench_.watcher().dataChanged();
   page_->waitUntilIdle();
-  EXPECT_EQ(page_->form().input("seed"), seed) << "a list that is open would close";
+  EXPECT_EQ(probe().form().input("seed"), seed) << "a list that is open would close";
 }
 
 TEST_F(Playground, WithoutADrawingTheSentenceHasTheWholeCard) {
   open(addRun("a", "painter", "paint"));
-  EXPECT_EQ(page_->board().size(), page_->board().area()->viewport()->size());
-  EXPECT_GT(page_->board().width(), 160);
+  EXPECT_EQ(probe().board().size(), probe().board().area()->viewport()->size());
+  EXPECT_GT(probe().board().width(), 160);
 }
 
 TEST_F(Playground, AClickWhileTheModelIsBeingLoadedDrawsOnceItIsThere) {
   open(addRun("a", "painter", "paint"));
   QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
-  EXPECT_TRUE(soon([&] { return !page_->history().empty() && !page_->worker().isBusy(); }));
-  EXPECT_EQ(page_->shown()->imageCount(), 1);
-  EXPECT_EQ(page_->shown()->base.sampler, "quick");
+  EXPECT_TRUE(soon([&] { return !probe().history().empty() && !probe().worker().isBusy(); }));
+  EXPECT_EQ(probe().shown()->imageCount(), 1);
+  EXPECT_EQ(probe().shown()->base.sampler, "quick");
 }
 
 TEST_F(Playground, DrawsAGridOverTwoSettings) {
@@ -84,14 +84,14 @@ TEST_F(Playground, DrawsAGridOverTwoSettings) {
   makeAxis("guidance", kColumns, QStringLiteral("1..3"));
   EXPECT_TRUE(visibleText().contains(QStringLiteral("6 images")));
   draw();
-  ASSERT_EQ(page_->shown()->cells.size(), 6U);
-  EXPECT_EQ(page_->shown()->cells[4].settings.values.at("class"), 2);
-  EXPECT_EQ(page_->shown()->cells[4].settings.values.at("guidance"), 2.0);
-  EXPECT_EQ(page_->shown()->grid.rows->labels, (QStringList{"Sneaker", "Bag"}));
-  EXPECT_EQ(page_->board().tiles().tiles.size(), 6U);
-  QTest::keyClick(&page_->board(), Qt::Key_Right);
-  QTest::keyClick(&page_->board(), Qt::Key_Down);
-  EXPECT_EQ(page_->board().selected().cell, 4);
+  ASSERT_EQ(probe().shown()->cells.size(), 6U);
+  EXPECT_EQ(probe().shown()->cells[4].settings.values.at("class"), 2);
+  EXPECT_EQ(probe().shown()->cells[4].settings.values.at("guidance"), 2.0);
+  EXPECT_EQ(probe().shown()->grid.rows->labels, (QStringList{"Sneaker", "Bag"}));
+  EXPECT_EQ(probe().board().tiles().tiles.size(), 6U);
+  QTest::keyClick(&probe().board(), Qt::Key_Right);
+  QTest::keyClick(&probe().board(), Qt::Key_Down);
+  EXPECT_EQ(probe().board().selected().cell, 4);
 }
 
 TEST_F(Playground, DrawsAGridOverRuns) {
@@ -101,23 +101,23 @@ TEST_F(Playground, DrawsAGridOverRuns) {
   waitForModel();
   SampleGrid grid;
   grid.rows = GridAxis{kRunKey, {}, {std::to_string(a), std::to_string(b)}, {}};
-  page_->form().setGrid(grid);
+  probe().form().setGrid(grid);
   draw();
-  ASSERT_EQ(page_->shown()->cells.size(), 2U);
-  EXPECT_EQ(page_->shown()->cells[0].settings.model.run, a);
-  EXPECT_EQ(page_->shown()->cells[1].settings.model.run, b);
-  EXPECT_EQ(page_->shown()->cells[1].settings.model.checkpoint, "100");
-  EXPECT_EQ(page_->shown()->grid.rows->labels, (QStringList{"#1 a", "#2 b"}));
+  ASSERT_EQ(probe().shown()->cells.size(), 2U);
+  EXPECT_EQ(probe().shown()->cells[0].settings.model.run, a);
+  EXPECT_EQ(probe().shown()->cells[1].settings.model.run, b);
+  EXPECT_EQ(probe().shown()->cells[1].settings.model.checkpoint, "100");
+  EXPECT_EQ(probe().shown()->grid.rows->labels, (QStringList{"#1 a", "#2 b"}));
   EXPECT_TRUE(log().contains("load 1 latest ema"));
-  EXPECT_EQ(page_->run(), b) << "the chosen run stays chosen";
+  EXPECT_EQ(probe().run(), b) << "the chosen run stays chosen";
 }
 
 TEST_F(Playground, CallsWhatWasDrawnByTheNameOfItsClass) {
   nameClasses();
   openPainter();
-  page_->form().setValues({{"class", 1}});
+  probe().form().setValues({{"class", 1}});
   draw();
-  EXPECT_EQ(page_->shown()->title(), QStringLiteral("Sneaker"));
+  EXPECT_EQ(probe().shown()->title(), QStringLiteral("Sneaker"));
   EXPECT_TRUE(visibleText().contains(QStringLiteral("Denoising: Sneaker")));
 }
 
@@ -131,8 +131,8 @@ TEST_F(Playground, TheRecipeIsFoldedUntilItIsAskedFor) {
   }
   ASSERT_NE(recipe, nullptr);
   EXPECT_FALSE(recipe->isVisible());
-  page_->board().setFocus();
-  QTest::keyClick(&page_->board(), Qt::Key_I);
+  probe().board().setFocus();
+  QTest::keyClick(&probe().board(), Qt::Key_I);
   EXPECT_TRUE(recipe->isVisible());
   EXPECT_EQ(page_->viewState()["recipe"], true);
 }
@@ -157,18 +157,18 @@ TEST_F(Playground, RecallsSettingsByOneKey) {
   draw();
   type("seed", QStringLiteral("7"));
   type("guidance", QStringLiteral("1"));
-  page_->board().setFocus();
-  QTest::keyClick(&page_->board(), Qt::Key_R);
-  EXPECT_EQ(page_->form().values().at("seed"), 7);
-  EXPECT_EQ(page_->form().values().at("guidance"), 3.0);
-  QTest::keyClick(&page_->board(), Qt::Key_S);
-  EXPECT_EQ(page_->form().values().at("seed"), 40);
+  probe().board().setFocus();
+  QTest::keyClick(&probe().board(), Qt::Key_R);
+  EXPECT_EQ(probe().form().values().at("seed"), 7);
+  EXPECT_EQ(probe().form().values().at("guidance"), 3.0);
+  QTest::keyClick(&probe().board(), Qt::Key_S);
+  EXPECT_EQ(probe().form().values().at("seed"), 40);
   type("guidance", QStringLiteral("2"));
   type("steps", QStringLiteral("9"));
-  page_->board().setFocus();
-  QTest::keyClick(&page_->board(), Qt::Key_A);
-  EXPECT_EQ(page_->form().values().at("steps"), 4);
-  EXPECT_EQ(page_->form().values().at("guidance"), 3.0);
+  probe().board().setFocus();
+  QTest::keyClick(&probe().board(), Qt::Key_A);
+  EXPECT_EQ(probe().form().values().at("steps"), 4);
+  EXPECT_EQ(probe().form().values().at("guidance"), 3.0);
 }
 
 TEST_F(Playground, LettersStayInATextField) {
@@ -176,7 +176,7 @@ TEST_F(Playground, LettersStayInATextField) {
   waitForModel();
   draw();
   type("prompt", QStringLiteral("a spare"));
-  EXPECT_EQ(page_->form().values().at("prompt"), "a spare");
+  EXPECT_EQ(probe().form().values().at("prompt"), "a spare");
 }
 
 TEST_F(Playground, ShowsTextsAsTexts) {
@@ -184,8 +184,8 @@ TEST_F(Playground, ShowsTextsAsTexts) {
   waitForModel();
   type("image", QStringLiteral("test/3"));
   draw();
-  EXPECT_EQ(page_->shown()->textCount(), 1);
-  EXPECT_TRUE(page_->board().tiles().isText);
+  EXPECT_EQ(probe().shown()->textCount(), 1);
+  EXPECT_TRUE(probe().board().tiles().isText);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("a bag of words")));
   EXPECT_TRUE(visibleText().contains(QStringLiteral("1 text \u00b7")))
       << visibleText().toStdString();
@@ -197,7 +197,7 @@ TEST_F(Playground, ShowsTheImageThatATextDescribes) {
   waitForModel();
   type("image", QStringLiteral("test/3"));
   draw();
-  const auto described = [&] { return page_->shown()->cells[0].texts[0].image; };
+  const auto described = [&] { return probe().shown()->cells[0].texts[0].image; };
   ASSERT_TRUE(soon([&] { return !described().isNull(); }));
   EXPECT_EQ(described().pixelColor(0, 0).red(), 33) << "sample 3 of the split test";
   EXPECT_TRUE(named<QLabel>(*page_, "Selected image")->isVisibleTo(page_.get()));
@@ -215,28 +215,28 @@ TEST_F(Playground, CancelEndsTheDrawingAndThePageContinues) {
   openPainter();
   serve_.touch(QStringLiteral("waits"));
   QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
-  EXPECT_TRUE(soon([&] { return page_->worker().share() > 0; }));
+  EXPECT_TRUE(soon([&] { return probe().worker().share() > 0; }));
   QTest::mouseClick(button(QStringLiteral("Cancel")), Qt::LeftButton);
-  EXPECT_FALSE(page_->worker().isBusy());
-  EXPECT_EQ(page_->shown()->state, Drawing::State::Cancelled);
+  EXPECT_FALSE(probe().worker().isBusy());
+  EXPECT_EQ(probe().shown()->state, Drawing::State::Cancelled);
   QFile::remove(serve_.path(QStringLiteral("waits")));
   draw();
-  EXPECT_EQ(page_->shown()->state, Drawing::State::Done);
-  EXPECT_EQ(page_->history().size(), 2U);
+  EXPECT_EQ(probe().shown()->state, Drawing::State::Done);
+  EXPECT_EQ(probe().history().size(), 2U);
 }
 
 TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageContinues) {
   openPainter();
   serve_.touch(QStringLiteral("dies"));
   draw();
-  EXPECT_EQ(page_->shown()->state, Drawing::State::Failed);
+  EXPECT_EQ(probe().shown()->state, Drawing::State::Failed);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("signal 9")));
   EXPECT_TRUE(visibleText().contains(QStringLiteral("Seed 0"))) << "the title of what failed";
   EXPECT_FALSE(visibleText().contains(QStringLiteral("Draw to see")));
   type("seed", QStringLiteral("3"));
   EXPECT_FALSE(visibleText().contains(QStringLiteral("signal 9"))) << "of other settings";
   draw();
-  EXPECT_EQ(page_->shown()->imageCount(), 1);
+  EXPECT_EQ(probe().shown()->imageCount(), 1);
 }
 
 TEST_F(Playground, ADrawingOfTheHistoryIsShownAgain) {
@@ -249,7 +249,7 @@ TEST_F(Playground, ADrawingOfTheHistoryIsShownAgain) {
   ASSERT_EQ(list->count(), 2);
   EXPECT_TRUE(list->item(0)->text().contains(QStringLiteral("other seed")));
   list->setCurrentRow(1);
-  EXPECT_EQ(page_->shown()->base.seed(), 1U);
+  EXPECT_EQ(probe().shown()->base.seed(), 1U);
 }
 
 TEST_F(Playground, TakesTheSettingsOfAStoredImageOver) {
@@ -267,8 +267,8 @@ TEST_F(Playground, TakesTheSettingsOfAStoredImageOver) {
               {"batch", {{"first_seed", 10}, {"size", 8}}}};
   workbench_.selection().recall(run, recipe);
   page_->waitUntilIdle();
-  EXPECT_EQ(page_->run(), run);
-  const Json values = page_->form().values();
+  EXPECT_EQ(probe().run(), run);
+  const Json values = probe().form().values();
   EXPECT_EQ(values["checkpoint"], "50");
   EXPECT_EQ(values["weights"], "model");
   EXPECT_EQ(values["guidance"], 3.5);
@@ -303,13 +303,13 @@ TEST_F(Playground, AViewComesBackWithItsSettingsAndItsDrawing) {
   open(1);
   page_->setViewState(state);
   page_->waitUntilIdle();
-  ASSERT_NE(page_->shown(), nullptr);
-  EXPECT_EQ(page_->shown()->imageCount(), 2);
-  EXPECT_EQ(page_->shown()->base.seed(), 40U);
-  const std::size_t drawings = page_->history().size();
+  ASSERT_NE(probe().shown(), nullptr);
+  EXPECT_EQ(probe().shown()->imageCount(), 2);
+  EXPECT_EQ(probe().shown()->base.seed(), 40U);
+  const std::size_t drawings = probe().history().size();
   page_->setViewState(state);
   page_->waitUntilIdle();
-  EXPECT_EQ(page_->history().size(), drawings);  // what is there is shown, not drawn again
+  EXPECT_EQ(probe().history().size(), drawings);  // what is there is shown, not drawn again
 }
 
 TEST_F(Playground, AFigureNamesItsRunsByUuid) {
@@ -328,7 +328,7 @@ TEST_F(Playground, AFigureNamesItsRunsByUuid) {
   open(other);
   page_->setViewState(figure);
   page_->waitUntilIdle();
-  EXPECT_EQ(page_->run(), run);
+  EXPECT_EQ(probe().run(), run);
   EXPECT_EQ(page_->viewState()["rows"], view["rows"]);
   figure["settings"]["run"] = "00000000-0000-0000-0000-000000000000";
   page_->setViewState(figure);
@@ -343,7 +343,7 @@ TEST_F(Playground, AWrongViewIsLeftOut) {
         R"({"rows": {"key": "class"}, "columns": 7, "step": -5})"})
     page_->setViewState(Json::parse(text));
   page_->waitUntilIdle();
-  EXPECT_EQ(page_->run(), 1);
+  EXPECT_EQ(probe().run(), 1);
 }
 
 TEST_F(Playground, TheFigureHasTheImagesAndTheirRecipes) {

@@ -18,20 +18,20 @@ class Replaying : public PlaygroundTest {
   void SetUp() override {
     open(addRun("a", "painter", "paint"));
     waitForModel();
-    page_->form().setValues({{"seed", 120}, {"count", 2}});
+    probe().form().setValues({{"seed", 120}, {"count", 2}});
     draw();
   }
   void clickPatch(int step, int row, int column) {
-    FilmStrip& film = page_->film();
+    FilmStrip& film = probe().film();
     const QRectF frame = film.frameRect(step);
     ASSERT_FALSE(frame.isEmpty());
     const QPointF at = frame.topLeft() + QPointF((column + 0.5) * frame.width() / 4,
                                                  (row + 0.5) * frame.height() / 4);
     QTest::mouseClick(&film, Qt::LeftButton, Qt::NoModifier, at.toPoint());
-    EXPECT_TRUE(soon([&] { return !page_->worker().isBusy(); }));
+    EXPECT_TRUE(soon([&] { return !probe().worker().isBusy(); }));
   }
   const DrawnImage& image(std::size_t index = 0) {
-    return page_->shown()->cells.at(0).images.at(index);
+    return probe().shown()->cells.at(0).images.at(index);
   }
   /// As the program stores the way of an image: a strip, then the attention of each step.
   void storeWay(const DrawnImage& of, int row, int column) {
@@ -44,7 +44,7 @@ class Replaying : public PlaygroundTest {
       artifact.meta["recipe"] = of.recipe;
       artifact.meta["recipe"]["settings"]["previews"] = kSteps;
       artifact.meta["recipe"]["settings"]["attention"] = Json::array({row, column});
-      workbench_.store().addArtifact(page_->run(), artifact);
+      workbench_.store().addArtifact(probe().run(), artifact);
     };
     Json places = Json::array(), times = Json::array();
     for (int i = 0; i < kPatches; ++i) places.push_back(Json::array({i / 4, i % 4}));
@@ -74,8 +74,8 @@ TEST_F(Replaying, TheSliderStepsThroughWhatWasKept) {
   EXPECT_EQ(slider->maximum(), 9);
   EXPECT_EQ(slider->value(), 9);
   slider->setValue(3);
-  EXPECT_EQ(page_->film().step(), 3);
-  EXPECT_NEAR(page_->film().timeAt(3), 0.4, 1e-9);
+  EXPECT_EQ(probe().film().step(), 3);
+  EXPECT_NEAR(probe().film().timeAt(3), 0.4, 1e-9);
   QTest::keyClick(page_.get(), Qt::Key_Left, Qt::ControlModifier);
   EXPECT_EQ(slider->value(), 2);
 }
@@ -85,10 +85,10 @@ TEST_F(Replaying, AClickShowsWhereThatPatchReadsAtEachStep) {
   ASSERT_TRUE(image().replay);
   EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
   ASSERT_EQ(image().replay->attention.size(), 10U);
-  EXPECT_EQ(page_->film().channels(), (std::array<int, 2>{2, 1}));
+  EXPECT_EQ(probe().film().channels(), (std::array<int, 2>{2, 1}));
   EXPECT_TRUE(visibleText().contains(QStringLiteral("same pixels")));
   // The first layer reads the patch itself, the second one all of them.
-  const DescribedPlot::Table table = page_->film().plotTable();
+  const DescribedPlot::Table table = probe().film().plotTable();
   ASSERT_EQ(table.rows.size(), 10U * 16) << "every weight of every step";
   const QStringList& row = table.rows[9 * 16 + 2 * 4 + 1];
   EXPECT_EQ(row.mid(0, 4).join(QLatin1Char(' ')).toStdString(), "10 1 2 1");
@@ -117,7 +117,7 @@ TEST_F(Replaying, TheStepsAreAFigureWithEveryWeight) {
 }
 
 TEST_F(Replaying, AFigureOfTheStepsOpensWithItsImageAndPatchInAnotherWindow) {
-  QTest::keyClick(&page_->board(), Qt::Key_Right);
+  QTest::keyClick(&probe().board(), Qt::Key_Right);
   clickPatch(9, 3, 2);
   Json state = page_->figureState();
   state["figure"] = "steps";
@@ -126,10 +126,10 @@ TEST_F(Replaying, AFigureOfTheStepsOpensWithItsImageAndPatchInAnotherWindow) {
     page_->waitUntilIdle();
     return page_->figure()->csv();
   }();
-  open(page_->run());
+  open(probe().run());
   page_->setViewState(state);
   page_->waitUntilIdle();
-  EXPECT_EQ(page_->board().selected().image, 1);
+  EXPECT_EQ(probe().board().selected().image, 1);
   const auto figure = page_->figure();
   ASSERT_NE(figure, nullptr);
   EXPECT_TRUE(figure->summary().contains(QStringLiteral("row 3, column 2")))
@@ -138,38 +138,38 @@ TEST_F(Replaying, AFigureOfTheStepsOpensWithItsImageAndPatchInAnotherWindow) {
 }
 
 TEST_F(Replaying, AClickOnTheLargeImageAsksForItsPatch) {
-  const QRectF tile = page_->board().tiles().tiles.at(0).rect;
+  const QRectF tile = probe().board().tiles().tiles.at(0).rect;
   const QPointF at(tile.left() + tile.width() * 0.4, tile.top() + tile.height() * 0.6);
-  QTest::mouseClick(&page_->board(), Qt::LeftButton, {}, at.toPoint() + QPoint(4, 4));
-  EXPECT_TRUE(soon([&] { return !page_->worker().isBusy(); }));
+  QTest::mouseClick(&probe().board(), Qt::LeftButton, {}, at.toPoint() + QPoint(4, 4));
+  EXPECT_TRUE(soon([&] { return !probe().worker().isBusy(); }));
   ASSERT_TRUE(image().replay);
   EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
 }
 
 TEST_F(Replaying, ALayerIsShownAlone) {
   clickPatch(9, 2, 1);
-  EXPECT_NEAR(page_->film().largest(), (0.75 + 1.0 / 16) / 2, 1e-6);
+  EXPECT_NEAR(probe().film().largest(), (0.75 + 1.0 / 16) / 2, 1e-6);
   auto* box = named<QComboBox>(*page_, "Layer of the attention");
   EXPECT_EQ(box->count(), 3);
   box->setCurrentIndex(1);
   Q_EMIT box->activated(1);
-  EXPECT_NEAR(page_->film().largest(), 0.75, 1e-6);
+  EXPECT_NEAR(probe().film().largest(), 0.75, 1e-6);
 }
 
 TEST_F(Replaying, TheKeyboardReachesEveryPatch) {
   clickPatch(9, 0, 0);
-  page_->film().setFocus();
-  QTest::keyClick(&page_->film(), Qt::Key_Right, Qt::ShiftModifier);
-  QTest::keyClick(&page_->film(), Qt::Key_Down, Qt::ShiftModifier);
-  QTest::keyClick(&page_->film(), Qt::Key_Return);
-  EXPECT_TRUE(soon([&] { return !page_->worker().isBusy(); }));
+  probe().film().setFocus();
+  QTest::keyClick(&probe().film(), Qt::Key_Right, Qt::ShiftModifier);
+  QTest::keyClick(&probe().film(), Qt::Key_Down, Qt::ShiftModifier);
+  QTest::keyClick(&probe().film(), Qt::Key_Return);
+  EXPECT_TRUE(soon([&] { return !probe().worker().isBusy(); }));
   EXPECT_EQ(image().replay->patch, (std::array<int, 2>{1, 1}));
 }
 
 TEST_F(Replaying, OfAnotherImageIsItsOwn) {
   clickPatch(9, 2, 1);
-  QTest::keyClick(&page_->board(), Qt::Key_Right);
-  EXPECT_EQ(page_->film().channels(), (std::array<int, 2>{0, 0}));
+  QTest::keyClick(&probe().board(), Qt::Key_Right);
+  EXPECT_EQ(probe().film().channels(), (std::array<int, 2>{0, 0}));
   clickPatch(9, 3, 3);
   ASSERT_TRUE(image(1).replay);
   EXPECT_EQ(image(1).replay->patch, (std::array<int, 2>{3, 3}));
@@ -182,7 +182,7 @@ TEST_F(Replaying, APatchThatWasSeenIsNotDrawnAgain) {
   const qsizetype drawn = log().count("sample");
   clickPatch(9, 2, 1);
   EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
-  EXPECT_EQ(page_->film().channels(), (std::array<int, 2>{2, 1}));
+  EXPECT_EQ(probe().film().channels(), (std::array<int, 2>{2, 1}));
   EXPECT_EQ(log().count("sample"), drawn);
   clickPatch(9, 0, 2);
   EXPECT_EQ(log().count("sample"), drawn + 1);
@@ -195,8 +195,8 @@ TEST_F(Replaying, AReplayOfAnEarlierStartIsReadAndNotDrawnAgain) {
   ASSERT_TRUE(image().replay);
   EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
   EXPECT_EQ(image().replay->attention.size(), 10U);
-  EXPECT_EQ(page_->film().channels(), (std::array<int, 2>{2, 1}));
-  EXPECT_NEAR(page_->film().largest(), 0.5, 1e-6);
+  EXPECT_EQ(probe().film().channels(), (std::array<int, 2>{2, 1}));
+  EXPECT_NEAR(probe().film().largest(), 0.5, 1e-6);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("Stored with the run")));
   EXPECT_EQ(log().count("sample"), drawn);
   EXPECT_FALSE(log().contains("steps within"));
@@ -210,15 +210,15 @@ TEST_F(Replaying, OfAnotherPatchOrImageIsDrawnAndStoredInTheRoomThatIsLeft) {
   const QByteArray most = QByteArray::number(qlonglong{DrawWorker::kMostStoredBytes});
   EXPECT_TRUE(log().contains("steps within ")) << "the program stores what it drew";
   EXPECT_FALSE(log().contains("steps within " + most)) << "what is stored took some of the room";
-  QTest::keyClick(&page_->board(), Qt::Key_Right);
+  QTest::keyClick(&probe().board(), Qt::Key_Right);
   clickPatch(9, 2, 1);
   ASSERT_TRUE(image(1).replay);
   EXPECT_FALSE(visibleText().contains(QStringLiteral("Stored with the run")));
 }
 
 TEST_F(Replaying, VerifyFindsTheSamePixels) {
-  page_->board().setFocus();
-  QTest::keyClick(&page_->board(), Qt::Key_V);
+  probe().board().setFocus();
+  QTest::keyClick(&probe().board(), Qt::Key_V);
   EXPECT_TRUE(soon([&] { return !image().verdict.isEmpty(); }));
   EXPECT_TRUE(image().isExact);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("Bit-exact on this machine")));
@@ -226,8 +226,8 @@ TEST_F(Replaying, VerifyFindsTheSamePixels) {
 
 TEST_F(Replaying, VerifyNamesTheLargestDifference) {
   serve_.touch(QStringLiteral("drifts"));
-  page_->board().setFocus();
-  QTest::keyClick(&page_->board(), Qt::Key_V);
+  probe().board().setFocus();
+  QTest::keyClick(&probe().board(), Qt::Key_V);
   EXPECT_TRUE(soon([&] { return !image().verdict.isEmpty(); }));
   EXPECT_FALSE(image().isExact);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("64 pixels, by 3 of 255")));
@@ -242,16 +242,16 @@ TEST_F(Replaying, SendToGalleryKeepsTheImagesOfTheCell) {
 }
 
 TEST_F(Replaying, ASamplerWithoutAttentionAsksForNoPatch) {
-  auto* box = qobject_cast<QComboBox*>(page_->form().input(kSamplerKey));
+  auto* box = qobject_cast<QComboBox*>(probe().form().input(kSamplerKey));
   ASSERT_NE(box, nullptr);
   box->setCurrentIndex(box->findData(QStringLiteral("slow")));
-  EXPECT_EQ(page_->form().input("guidance"), nullptr);
+  EXPECT_EQ(probe().form().input("guidance"), nullptr);
   draw();
-  EXPECT_EQ(page_->shown()->cells[0].settings.sampler, "slow");
-  EXPECT_EQ(page_->film().frameCount(), 10);
-  QTest::mouseClick(&page_->film(), Qt::LeftButton, Qt::NoModifier,
-                    page_->film().frameRect(9).center().toPoint());
-  EXPECT_FALSE(page_->worker().isBusy());
+  EXPECT_EQ(probe().shown()->cells[0].settings.sampler, "slow");
+  EXPECT_EQ(probe().film().frameCount(), 10);
+  QTest::mouseClick(&probe().film(), Qt::LeftButton, Qt::NoModifier,
+                    probe().film().frameRect(9).center().toPoint());
+  EXPECT_FALSE(probe().worker().isBusy());
 }
 
 }  // namespace

@@ -18,11 +18,11 @@ using SamplerFormTest = PlaygroundTest;
 TEST_F(SamplerFormTest, AnAxisThatIsLeftShowsItsBeginning) {
   openPainter();
   makeAxis("guidance", kRows, QStringLiteral("1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"));
-  QLineEdit* line = page_->form().axisLine("guidance");
+  QLineEdit* line = probe().form().axisLine("guidance");
   bringUp(*page_);
   line->setFocus();
   EXPECT_GT(line->cursorPosition(), 0);
-  page_->board().setFocus();
+  probe().board().setFocus();
   EXPECT_EQ(line->cursorPosition(), 0);
 }
 
@@ -82,7 +82,7 @@ TEST_F(SamplerFormTest, AWrongAxisIsNamedAndNothingIsDrawn) {
 
 TEST_F(SamplerFormTest, AWrongValueIsNamedAtItsFieldWhileItIsTyped) {
   openPainter();
-  auto* steps = qobject_cast<QLineEdit*>(page_->form().input("steps"));
+  auto* steps = qobject_cast<QLineEdit*>(probe().form().input("steps"));
   ASSERT_NE(steps, nullptr);
   const auto type = [steps](const char* text) {
     steps->selectAll();
@@ -100,9 +100,9 @@ TEST_F(SamplerFormTest, AWrongValueIsNamedAtItsFieldWhileItIsTyped) {
       visibleText().contains(QStringLiteral("Steps takes a whole number, not \u201cmany\u201d")));
   makeAxis("steps", kRows, QStringLiteral("4, 8"));
   EXPECT_TRUE(button(QStringLiteral("Draw"))->isEnabled()) << "the axis has its own values";
-  page_->form().setAxis("steps", SamplerForm::Axis::None);
+  probe().form().setAxis("steps", SamplerForm::Axis::None);
   EXPECT_TRUE(steps->property("invalid").toBool());
-  page_->form().setValues({{"steps", 5}});
+  probe().form().setValues({{"steps", 5}});
   EXPECT_FALSE(steps->property("invalid").toBool());
 }
 
@@ -117,10 +117,10 @@ TEST_F(SamplerFormTest, AClassThatTheDataDoNotHaveIsNamedBeforeTheDrawing) {
 TEST_F(SamplerFormTest, WithoutAClassEachIsDrawnInTurn) {
   nameClasses();
   openPainter();
-  const auto* list = qobject_cast<QComboBox*>(page_->form().input("class"));
+  const auto* list = qobject_cast<QComboBox*>(probe().form().input("class"));
   ASSERT_NE(list, nullptr);
   EXPECT_EQ(list->currentText(), QStringLiteral("each in turn"));
-  EXPECT_EQ(page_->form().values().at("class"), Json());
+  EXPECT_EQ(probe().form().values().at("class"), Json());
 }
 
 TEST_F(SamplerFormTest, EverySettingFitsItsCard) {
@@ -128,12 +128,12 @@ TEST_F(SamplerFormTest, EverySettingFitsItsCard) {
   makeAxis("seed", kColumns, QStringLiteral("1, 2"));
   QCoreApplication::processEvents();
   const QAbstractScrollArea* area = nullptr;
-  for (QWidget* one = &page_->form(); one != nullptr && area == nullptr; one = one->parentWidget())
+  for (QWidget* one = &probe().form(); one != nullptr && area == nullptr; one = one->parentWidget())
     area = qobject_cast<QAbstractScrollArea*>(one);
   ASSERT_NE(area, nullptr);
   EXPECT_EQ(area->horizontalScrollBar()->maximum(), 0);
-  EXPECT_EQ(page_->form().axisButton("guidance")->geometry().right(),
-            page_->form().axisButton("seed")->geometry().right());
+  EXPECT_EQ(probe().form().axisButton("guidance")->geometry().right(),
+            probe().form().axisButton("seed")->geometry().right());
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "core/config/experiment.h"
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/test_files.h"
 #include "ui/figures/figure.h"
@@ -241,10 +242,11 @@ TEST_F(Plugins, HighlightsChangedBlocksAndOpensConfigureWithTheAblation) {
   (void)workbench_.run(masked);
   const auto shown = page();
   shown->showDiff(true);
-  shown->diff().choose(QStringLiteral("run:%1").arg(plain), QStringLiteral("run:%1").arg(masked));
+  only<DiffView>(*shown).choose(QStringLiteral("run:%1").arg(plain),
+                                QStringLiteral("run:%1").arg(masked));
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->diff().error().toStdString(), "");
-  QTreeWidget& blocks = shown->diff().blocks();
+  EXPECT_EQ(only<DiffView>(*shown).error().toStdString(), "");
+  QTreeWidget& blocks = only<DiffView>(*shown).blocks();
   ASSERT_EQ(blocks.topLevelItemCount(), 1);
   const QTreeWidgetItem* norm = blocks.topLevelItem(0)->child(0);
   ASSERT_NE(norm, nullptr);
@@ -253,10 +255,11 @@ TEST_F(Plugins, HighlightsChangedBlocksAndOpensConfigureWithTheAblation) {
   EXPECT_EQ(norm->text(2).toStdString(), "RMSNorm");
   EXPECT_EQ(norm->text(5).toStdString(), "\u221240");
   EXPECT_NE(norm->background(0).style(), Qt::NoBrush);
-  EXPECT_EQ(shown->diff().keys().topLevelItem(0)->text(0).toStdString(), "model.width");
-  EXPECT_TRUE(shown->diff().csv().contains(QStringLiteral("LayerNorm,RMSNorm,100,60,-40")));
+  EXPECT_EQ(only<DiffView>(*shown).keys().topLevelItem(0)->text(0).toStdString(), "model.width");
+  EXPECT_TRUE(
+      only<DiffView>(*shown).csv().contains(QStringLiteral("LayerNorm,RMSNorm,100,60,-40")));
   ASSERT_NE(shown->figure(), nullptr);
-  shown->diff().ablate();
+  only<DiffView>(*shown).ablate();
   ASSERT_EQ(workbench_.configured.size(), 1U);
   const Plan plan = planExperiment(workbench_.configured[0], "", workbench_.catalog());
   EXPECT_TRUE(plan.problems.empty()) << workbench_.configured[0];
@@ -267,8 +270,8 @@ TEST_F(Plugins, SaysWhichSideCannotBeBuilt) {
   write("a.json", R"({"problems": [{"key": "model.width", "message": "5 is odd"}], "blocks": []})");
   const auto shown = page();
   shown->showDiff(true);
-  shown->diff().choose(QStringLiteral("preset:picture/tiny"),
-                       QStringLiteral("preset:picture/tiny"));
+  only<DiffView>(*shown).choose(QStringLiteral("preset:picture/tiny"),
+                                QStringLiteral("preset:picture/tiny"));
   shown->waitUntilIdle();
   QString texts;
   for (const QLabel* label : shown->findChildren<QLabel*>()) texts += label->text();
@@ -278,12 +281,11 @@ TEST_F(Plugins, SaysWhichSideCannotBeBuilt) {
 TEST_F(Plugins, ADifferenceThatIsAskedForBeforeTheCatalogIsThereIsShownLater) {
   workbench_.become(Catalog());
   PluginsPage shown(workbench_);  // page() would wait for the catalog
-  shown.setViewState(
-      {{"show", "diff"}, {"a", "architecture:blind"}, {"b", "preset:picture/tiny"}});
-  EXPECT_EQ(shown.diff().sourceA(), QString());
+  shown.setViewState({{"show", "diff"}, {"a", "architecture:blind"}, {"b", "preset:picture/tiny"}});
+  EXPECT_EQ(only<DiffView>(shown).sourceA(), QString());
   workbench_.become(catalogOfPlugins());
-  EXPECT_EQ(shown.diff().sourceA(), QStringLiteral("architecture:blind"));
-  EXPECT_EQ(shown.diff().sourceB(), QStringLiteral("preset:picture/tiny"));
+  EXPECT_EQ(only<DiffView>(shown).sourceA(), QStringLiteral("architecture:blind"));
+  EXPECT_EQ(only<DiffView>(shown).sourceB(), QStringLiteral("preset:picture/tiny"));
 }
 
 TEST_F(Plugins, TheFirstDifferenceIsOneBetweenArchitecturesThatOfferTheSame) {
@@ -302,15 +304,16 @@ TEST_F(Plugins, TheFirstDifferenceIsOneBetweenArchitecturesThatOfferTheSame) {
   workbench_.become(std::move(catalog));
   const auto shown = page();
   shown->showDiff(true);
-  EXPECT_EQ(shown->diff().sourceA(), QStringLiteral("preset:first/demo"));
-  EXPECT_EQ(shown->diff().sourceB(), QStringLiteral("preset:second/demo"));
+  EXPECT_EQ(only<DiffView>(*shown).sourceA(), QStringLiteral("preset:first/demo"));
+  EXPECT_EQ(only<DiffView>(*shown).sourceB(), QStringLiteral("preset:second/demo"));
 }
 
 TEST_F(Plugins, RemembersWhatWasLookedAt) {
   const auto shown = page();
   shown->showEntry(QStringLiteral("item:task/sorting"));
   shown->showDiff(true);
-  shown->diff().choose(QStringLiteral("preset:picture/tiny"), QStringLiteral("architecture:blind"));
+  only<DiffView>(*shown).choose(QStringLiteral("preset:picture/tiny"),
+                                QStringLiteral("architecture:blind"));
   const Json state = shown->viewState();
   const auto other = page();
   other->setViewState(state);

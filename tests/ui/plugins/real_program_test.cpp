@@ -7,6 +7,7 @@
 #include <QTreeWidget>
 
 #include "core/config/experiment.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/plugins/diff_view.h"
 #include "ui/plugins/plugins_page.h"
@@ -35,10 +36,11 @@ TEST_F(RealProgram, ShowsViTBesideILLaMAAndLeavesOutADisabledPlugin) {
   page.waitUntilIdle();
   ASSERT_EQ(page.error().toStdString(), "");
   page.showDiff(true);
-  page.diff().choose(QStringLiteral("preset:vit/demo"), QStringLiteral("preset:illama/demo"));
+  only<DiffView>(page).choose(QStringLiteral("preset:vit/demo"),
+                              QStringLiteral("preset:illama/demo"));
   page.waitUntilIdle();
-  ASSERT_EQ(page.diff().error().toStdString(), "");
-  const QString csv = page.diff().csv();
+  ASSERT_EQ(only<DiffView>(page).error().toStdString(), "");
+  const QString csv = only<DiffView>(page).csv();
   for (const char* line :
        {"norm,LayerNorm,RMSNorm,128,64,-64", "mask,\u2013,\"soft, multiplicative\",,0,0",
         "rotary positions,\u2013,\"1-D, along the sequence\",,0,0",
@@ -50,7 +52,7 @@ TEST_F(RealProgram, ShowsViTBesideILLaMAAndLeavesOutADisabledPlugin) {
   std::string ablation;
   QObject::connect(&studio.workbench, &StudioWorkbench::configureRequested, &page,
                    [&ablation](const std::string& text, const QString&) { ablation = text; });
-  page.diff().ablate();
+  only<DiffView>(page).ablate();
   const Plan plan = planExperiment(ablation, "", studio.workbench.catalog());
   EXPECT_TRUE(plan.problems.empty()) << ablation;
   EXPECT_GT(plan.runs.size(), 3U) << ablation;

@@ -19,10 +19,10 @@
 
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/painter.h"
+#include "tests/ui/support/playground_probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/kit/plot_accessible.h"
 #include "ui/monitor/curve_plot.h"
-#include "ui/playground/playground_page.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
@@ -206,9 +206,9 @@ TEST(MainWindow, EveryControlOfAPlaygroundThatDrawsIsNamedAndReachedByTheTabKey)
   window.show();
   ASSERT_TRUE(window.showPage(QStringLiteral("playground")));
   window.waitUntilIdle();
-  const auto* page = qobject_cast<PlaygroundPage*>(window.currentPage());
+  auto* page = qobject_cast<PlaygroundPage*>(window.currentPage());
   ASSERT_NE(page, nullptr);
-  ASSERT_EQ(page->run(), studio.runs.back());
+  ASSERT_EQ(PlaygroundProbe(*page).run(), studio.runs.back());
   EXPECT_EQ(unnamed(*page).join(QLatin1Char('\n')).toStdString(), "");
   EXPECT_EQ(unreached(window), "");
 }

@@ -5,10 +5,10 @@
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/painter.h"
+#include "tests/ui/support/playground_probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/kit/fit_area.h"
 #include "ui/live/live_page.h"
-#include "ui/playground/playground_page.h"
 #include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
@@ -34,9 +34,9 @@ TEST_F(DrawingPages, ThePlaygroundOfAFullDatabaseHasARunThatDraws) {
   ASSERT_TRUE(window.showPage(QStringLiteral("playground")));
   window.waitUntilIdle();
   layOutNow();
-  const auto* page = qobject_cast<PlaygroundPage*>(window.currentPage());
+  auto* page = qobject_cast<PlaygroundPage*>(window.currentPage());
   ASSERT_NE(page, nullptr);
-  EXPECT_EQ(page->run(), studio_.runs.back());
+  EXPECT_EQ(PlaygroundProbe(*page).run(), studio_.runs.back());
   EXPECT_EQ(window.size(), QSize(1366, 768));
   EXPECT_EQ(whatDoesNotFit(*page), "");
 }

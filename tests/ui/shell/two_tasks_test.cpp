@@ -4,6 +4,7 @@
 #include <QSignalSpy>
 
 #include "core/store/declared_metrics.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
@@ -175,7 +176,7 @@ TEST_F(TwoTasks, TheStepBarCountsInTheUnitOfTheTask) {
   select({run});
   page.waitUntilIdle();
   bool isSaid = false;
-  for (const QLabel* label : page.strip().findChildren<QLabel*>())
+  for (const QLabel* label : only<RunStrip>(page).findChildren<QLabel*>())
     isSaid = isSaid || label->text().contains(QStringLiteral("5,120 tokens/s"));
   EXPECT_TRUE(isSaid);
 }

@@ -24,6 +24,7 @@
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
 #include "ui/figures/figure.h"
+#include "ui/kit/settings.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_editor.h"
 #include "ui/workbench/export_dialog.h"
@@ -145,8 +146,7 @@ TEST_F(SqlConsole, AsksForASelectedRunOnlyWhereTheStatementDoes) {
   const QString sql = QStringLiteral("SELECT :run AS r");
   studio_.workbench.selection().setRuns({}, 0);
   ask(sql);
-  EXPECT_TRUE(page_.error().contains(QStringLiteral("select one")))
-      << page_.error().toStdString();
+  EXPECT_TRUE(page_.error().contains(QStringLiteral("select one"))) << page_.error().toStdString();
   studio_.workbench.selection().setRuns({studio_.runs[2]}, studio_.runs[2]);
   ask(sql);
   EXPECT_EQ(page_.model().value(page_.model().index(0, 0)), Json(studio_.runs[2]));
@@ -302,15 +302,20 @@ TEST_F(SqlConsole, KeepsWhatWasAskedAndOpensItAgain) {
 }
 
 TEST_F(SqlConsole, SavesRenamesAndDeletesAQuery) {
+  useSettings(studio_.folder.filePath(QStringLiteral("studio.ini")));
   page_.editor().setPlainText(QStringLiteral("SELECT 7 AS seven"));
   page_.saveQuery(QStringLiteral("Seven"));
   QTreeWidget& saved = page_.side().tree(SqlSide::Shelf::Saved);
   ASSERT_EQ(saved.topLevelItem(0)->text(0).toStdString(), "Seven");
   saved.topLevelItem(0)->setText(0, QStringLiteral("Eight"));
-  EXPECT_TRUE(soon([&] { return page_.book().saved()[0].name == QStringLiteral("Eight"); }));
+  const auto kept = [] {
+    return SqlBook::fromText(setting(QStringLiteral("sql/book")).toString()).saved();
+  };
+  EXPECT_TRUE(soon([&] { return kept()[0].name == QStringLiteral("Eight"); }));
   QCoreApplication::processEvents();
   Q_EMIT page_.side().removeRequested(QStringLiteral("Eight"));
-  EXPECT_TRUE(page_.book().saved()[0].isShipped);
+  EXPECT_TRUE(kept()[0].isShipped);
+  forgetSettings();
 }
 
 TEST_F(SqlConsole, DrawsTheResultAsAChartWithARecipe) {

@@ -6,7 +6,7 @@
 
 namespace vitrine::ui {
 
-/// Reads the counters of the parts that have it as their friend.
+/// Reads the counters and caches of the parts that have it as their friend.
 class CountProbe {
  public:
   static auto rowsMade(const auto& scene) { return scene.rowsMade_; }
@@ -14,7 +14,8 @@ class CountProbe {
   static auto flattenings(const auto& configs) { return configs.flattenings_; }
   static auto queries(const auto& configs) { return configs.queries_; }
   static auto looked(const auto& extremes) { return extremes.looked_; }
-  static auto readings(const auto& cache) { return cache.readings_; }
+  static const auto& cacheOf(const auto& page) { return page.cache_; }
+  static auto readings(const auto& page) { return page.cache_.readings_; }
   static auto drawings(const auto& plot) { return plot.drawings_; }
   static auto looks(const auto& alerts) { return alerts.looks_; }
 };
