@@ -19,7 +19,7 @@ namespace vitrine::remote {
 
 namespace {
 
-constexpr std::size_t kMostSaid = 4096;
+constexpr std::size_t kMostMessageBytes = 4096;
 constexpr auto kPatienceAtEnd = std::chrono::milliseconds(500);
 
 Json linkResponse(std::int64_t id, const std::string& why) {
@@ -132,8 +132,9 @@ void RemoteClient::readMessages() {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     const std::lock_guard lock(mutex_);
-    said_.append(bytes.data(), static_cast<std::size_t>(got));
-    if (said_.size() > kMostSaid) said_.erase(0, said_.size() - kMostSaid);
+    lastMessages_.append(bytes.data(), static_cast<std::size_t>(got));
+    if (lastMessages_.size() > kMostMessageBytes)
+      lastMessages_.erase(0, lastMessages_.size() - kMostMessageBytes);
   }
   areMessagesOver_.store(true);
 }
@@ -173,7 +174,7 @@ void RemoteClient::end(const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     hasEnded_ = true;
-    const std::string output = cleanUtf8(lastLine(said_));
+    const std::string output = cleanUtf8(lastLine(lastMessages_));
     ending_ = !why.empty()      ? why + (output.empty() ? "" : " (" + output + ")")
               : !output.empty() ? output
                                 : "it ended without a word";

@@ -67,7 +67,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
   std::int64_t next_ = 0;
   bool hasEnded_ = false;
   std::atomic<bool> areMessagesOver_{false};
-  std::string said_, ending_;
+  std::string lastMessages_, ending_;
   std::thread answers_, reading_;
 };
 

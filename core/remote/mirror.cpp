@@ -38,18 +38,18 @@ std::vector<std::int64_t> idsOf(const Json& answer, const char* key) {
 
 /// What ssh says of a login that needs a person, or of a program that is not there, with the way
 /// out.
-std::string withRemedy(const std::string& said, const RemotePlace& place) {
-  const auto says = [&](const char* words) { return said.find(words) != std::string::npos; };
+std::string withRemedy(const std::string& message, const RemotePlace& place) {
+  const auto says = [&](const char* words) { return message.find(words) != std::string::npos; };
   if (says("Host key verification failed") || says("Permission denied (") ||
       says("Too many authentication failures")) {
-    return said + "; log in once with `ssh " + place.host +
+    return message + "; log in once with `ssh " + place.host +
            "` in a terminal, and set up a key, so that it asks nothing";
   }
   if (says(place.program.c_str()) && (says("not found") || says("No such file"))) {
-    return said + "; install Vitrine there, or name the program: " + place.url() +
+    return message + "; install Vitrine there, or name the program: " + place.url() +
            (place.program == "vitrine" ? "?program=/path/to/vitrine" : "");
   }
-  return said;
+  return message;
 }
 
 /// Only a copy: one that cannot be read any more is fetched again.

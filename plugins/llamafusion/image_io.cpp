@@ -140,12 +140,12 @@ class LinearIo final : public ImageIo {
   }
   at::Tensor leave(const at::Tensor& hidden, const Entered& entered) const override {
     const std::int64_t p = config_.patch;
-    const at::Tensor said =
+    const at::Tensor output =
         out_->forward(hidden)
             .view({-1, grid_[0], grid_[1], config_.channels, p, p})
             .permute({0, 3, 1, 4, 2, 5})
             .reshape({hidden.size(0), config_.channels, config_.size[0], config_.size[1]});
-    return config_.addsNoised ? entered.full + entered.half * said : said;
+    return config_.addsNoised ? entered.full + entered.half * output : output;
   }
   std::int64_t tokens() const override { return grid_[0] * grid_[1]; }
   std::vector<BlockCost> cost() const override {

@@ -364,9 +364,9 @@ std::vector<int> mostConfused(const Predictions& predictions, const Confidence& 
   if (predictions.classes <= most) return classes;
   std::vector<std::int64_t> errors(classes.size());
   for (std::size_t i = 0; i < predictions.samples(); ++i) {
-    const int label = predictions.labels[i], said = confidence.predicted[i];
-    if (label == said) continue;
-    for (const int one : {label, said}) ++errors[static_cast<std::size_t>(one)];
+    const int label = predictions.labels[i], predicted = confidence.predicted[i];
+    if (label == predicted) continue;
+    for (const int one : {label, predicted}) ++errors[static_cast<std::size_t>(one)];
   }
   std::stable_sort(classes.begin(), classes.end(), [&errors](int a, int b) {
     return errors[static_cast<std::size_t>(a)] > errors[static_cast<std::size_t>(b)];

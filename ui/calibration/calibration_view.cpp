@@ -313,9 +313,9 @@ void CalibrationPage::showImages() {
   QString title = tr("Images"), about = tr("choose a bin, a cell or Misclassified");
   if (isCell || isBin || isAllErrors) {
     listed_ = samplesIn(answers, [&](std::size_t i) {
-      const int label = run.predictions->labels[i], said = confidence.predicted[i];
-      if (isAllErrors) return label != said;
-      return isCell ? label == choice_.label && said == choice_.predicted
+      const int label = run.predictions->labels[i], predicted = confidence.predicted[i];
+      if (isAllErrors) return label != predicted;
+      return isCell ? label == choice_.label && predicted == choice_.predicted
                     : run.now.binOf[i] == choice_.bin;
     });
   }

@@ -113,8 +113,8 @@ class ConfusionFigure final : public Figure {
       : Figure(std::move(style)), picture_(std::move(picture)) {
     classes_ = static_cast<int>(picture_.names.size());
     for (int label = 0; label < classes_; ++label) {
-      for (int said = 0; said < classes_; ++said) {
-        if (label != said) most_ = std::max(most_, at(label, said));
+      for (int predicted = 0; predicted < classes_; ++predicted) {
+        if (label != predicted) most_ = std::max(most_, at(label, predicted));
       }
     }
   }
@@ -125,7 +125,7 @@ class ConfusionFigure final : public Figure {
     std::int64_t right = 0, all = 0;
     for (int label = 0; label < classes_; ++label) {
       right += at(label, label);
-      for (int said = 0; said < classes_; ++said) all += at(label, said);
+      for (int predicted = 0; predicted < classes_; ++predicted) all += at(label, predicted);
     }
     return QObject::tr("%1: %2 of %3 on the diagonal; most confused: %4")
         .arg(picture_.title, count(right), count(all), worst());
@@ -133,10 +133,10 @@ class ConfusionFigure final : public Figure {
   QString csv() const override {
     QString text = QStringLiteral("label,predicted,count\n");
     for (int label = 0; label < classes_; ++label) {
-      for (int said = 0; said < classes_; ++said) {
+      for (int predicted = 0; predicted < classes_; ++predicted) {
         text += QStringLiteral("%1,%2,%3\n")
-                    .arg(csvText(picture_.names[label]), csvText(picture_.names[said]),
-                         QString::number(at(label, said)));
+                    .arg(csvText(picture_.names[label]), csvText(picture_.names[predicted]),
+                         QString::number(at(label, predicted)));
       }
     }
     return text;
@@ -144,16 +144,16 @@ class ConfusionFigure final : public Figure {
   std::array<int, 2> cellCount() const override { return {classes_, classes_}; }
 
  private:
-  std::int64_t at(int label, int said) const {
+  std::int64_t at(int label, int predicted) const {
     return picture_.cells[static_cast<std::size_t>(label) * static_cast<std::size_t>(classes_) +
-                          static_cast<std::size_t>(said)];
+                          static_cast<std::size_t>(predicted)];
   }
   QString worst() const {
     for (int label = 0; label < classes_; ++label) {
-      for (int said = 0; said < classes_; ++said) {
-        if (label != said && most_ > 0 && at(label, said) == most_)
+      for (int predicted = 0; predicted < classes_; ++predicted) {
+        if (label != predicted && most_ > 0 && at(label, predicted) == most_)
           return QObject::tr("%1 as %2, %3")
-              .arg(picture_.names[label], picture_.names[said], count(most_));
+              .arg(picture_.names[label], picture_.names[predicted], count(most_));
       }
     }
     return QObject::tr("none");
@@ -176,12 +176,12 @@ class ConfusionFigure final : public Figure {
     const double width = (body.width() - left) / classes_;
     const double height = (body.height() - foot - above) / classes_;
     const QPointF origin(body.left() + left, body.top() + above);
-    const auto cellOf = [&](int label, int said) {
-      return QRectF(origin.x() + said * width, origin.y() + label * height, width, height);
+    const auto cellOf = [&](int label, int predicted) {
+      return QRectF(origin.x() + predicted * width, origin.y() + label * height, width, height);
     };
     for (int label = 0; label < classes_; ++label) {
-      for (int said = 0; said < classes_; ++said)
-        drawCell(painter, cellOf(label, said), label, said, metrics);
+      for (int predicted = 0; predicted < classes_; ++predicted)
+        drawCell(painter, cellOf(label, predicted), label, predicted, metrics);
     }
     if (hasNames) drawNames(painter, origin, width, height, room);
     painter.setPen(themeColors().muted);
@@ -192,9 +192,9 @@ class ConfusionFigure final : public Figure {
       drawOutline(painter, cellOf(picture_.label, picture_.predicted));
     const QRectF cells(origin, QSizeF(width * classes_, height * classes_));
     addRegion(cells, [this, cells](const QPointF& point) {
-      const auto [label, said] = cellAt(cells, classes_, classes_, point);
+      const auto [label, predicted] = cellAt(cells, classes_, classes_, point);
       return QObject::tr("true %1, predicted %2: %3")
-          .arg(picture_.names[label], picture_.names[said], count(at(label, said)));
+          .arg(picture_.names[label], picture_.names[predicted], count(at(label, predicted)));
     });
     addTarget(cells, [this, cells](const QPointF& point) {
       FigureTarget target;
@@ -203,10 +203,10 @@ class ConfusionFigure final : public Figure {
     });
   }
 
-  void drawCell(QPainter& painter, const QRectF& cell, int label, int said,
+  void drawCell(QPainter& painter, const QRectF& cell, int label, int predicted,
                 const QFontMetricsF& metrics) const {
-    const std::int64_t value = at(label, said);
-    const double share = label == said || most_ == 0
+    const std::int64_t value = at(label, predicted);
+    const double share = label == predicted || most_ == 0
                              ? 0
                              : std::sqrt(static_cast<double>(value) / static_cast<double>(most_));
     const QColor from = themeColors().raised, to = themeColors().accent;
@@ -219,7 +219,7 @@ class ConfusionFigure final : public Figure {
     if (value == 0 || metrics.horizontalAdvance(text) + 2 > cell.width() ||
         metrics.height() > cell.height() + 2)
       return;
-    painter.setPen(label == said ? themeColors().muted : inkOn(fill));
+    painter.setPen(label == predicted ? themeColors().muted : inkOn(fill));
     painter.drawText(cell, Qt::AlignCenter, text);
   }
 

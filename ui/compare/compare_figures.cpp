@@ -62,9 +62,9 @@ class TablesFigure final : public Figure {
     give();
   }
   QString summary() const override {
-    QStringList said;
-    for (const auto& table : tables_) said << table->summary();
-    return said.join(QStringLiteral("; "));
+    QStringList summaries;
+    for (const auto& table : tables_) summaries << table->summary();
+    return summaries.join(QStringLiteral("; "));
   }
   QString csv() const override { return csv_; }
 

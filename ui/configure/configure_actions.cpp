@@ -303,14 +303,14 @@ void ConfigurePage::include(const std::vector<int>& rows) {
 void ConfigurePage::dropEmptyExcludes() {
   Document document = form_->document();
   side_->sweep().applyTo(document);
-  const auto isMeant = [&document](const std::pair<std::string, Json>& said) {
-    if (said.first == "variant") {
+  const auto isMeant = [&document](const std::pair<std::string, Json>& entry) {
+    if (entry.first == "variant") {
       return std::any_of(document.variants.begin(), document.variants.end(),
-                         [&](const auto& variant) { return said.second == variant.name; });
+                         [&](const auto& variant) { return entry.second == variant.name; });
     }
-    const Document::Axis* axis = document.axis(said.first);
+    const Document::Axis* axis = document.axis(entry.first);
     return axis != nullptr &&
-           std::find(axis->values.begin(), axis->values.end(), said.second) != axis->values.end();
+           std::find(axis->values.begin(), axis->values.end(), entry.second) != axis->values.end();
   };
   std::vector<Document::Exclude> kept;
   for (const Document::Exclude& exclude : document.excludes) {

@@ -83,9 +83,9 @@ void ConfigurePage::showPlan() {
       ofFields.push_back(problem);
       continue;
     }
-    QString& said = ofVariants[variant];
-    if (!said.isEmpty()) said += QLatin1Char('\n');
-    said += sentenceOf(problem);
+    QString& text = ofVariants[variant];
+    if (!text.isEmpty()) text += QLatin1Char('\n');
+    text += sentenceOf(problem);
   }
   form_->showProblems(ofFields);
   side_->showProblems(problems);
@@ -222,11 +222,11 @@ void ConfigurePage::showSourceRuns() {
 void ConfigurePage::showSourceRun(const std::string& table) {
   FormRow* field = form_->row(table + ".run");
   if (field == nullptr) return;
-  const std::string said = form_->document().text(table + ".run");
+  const std::string uuid = form_->document().text(table + ".run");
   QString note;
   QStringList steps{QStringLiteral("latest"), QStringLiteral("best")};
   for (const auto& [id, row] : workbench_.runs()) {
-    if (said.empty() || row.uuid != said) continue;
+    if (uuid.empty() || row.uuid != uuid) continue;
     note = tr("run #%1 \u201c%2\u201d, %3, at step %4")
                .arg(id)
                .arg(QString::fromStdString(row.name), QString::fromStdString(toString(row.state)),

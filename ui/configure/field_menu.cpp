@@ -116,12 +116,12 @@ void ConfigurePage::moveToVariant(FormRow* row, int place) {
     const QSignalBlocker quiet(form_);
     form_->reset(key);
   }
-  const Json said = value.is_null() ? Json("none") : value;
+  const Json written = value.is_null() ? Json("none") : value;
   if (place >= 0) {
-    side_->sweep().addToVariant(place, key, said);
+    side_->sweep().addToVariant(place, key, written);
   } else {
     side_->sweep().addVariant(
-        QStringLiteral("+ %1 %2").arg(row->title().toLower(), shown).toStdString(), key, said);
+        QStringLiteral("+ %1 %2").arg(row->title().toLower(), shown).toStdString(), key, written);
   }
 }
 

@@ -32,8 +32,8 @@ QString LineChartFigure::yTitle() const {
   if (!style().hasAxisTitles) return {};
   const QString& title = style().yTitle.isEmpty() ? chart_.y.title : style().yTitle;
   // On a screen the line above the plot says it, on paper the axis does.
-  const bool isSaid = !style().isOnPaper() && style().hasTitle && title == headerTitle();
-  return isSaid ? QString() : title;
+  const bool isInHeader = !style().isOnPaper() && style().hasTitle && title == headerTitle();
+  return isInHeader ? QString() : title;
 }
 
 QString LineChartFigure::footnoteText() const {

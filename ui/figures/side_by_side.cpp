@@ -25,11 +25,12 @@ SideBySide::SideBySide(std::vector<std::pair<QString, std::unique_ptr<Figure>>> 
 SideBySide::~SideBySide() = default;
 
 QString SideBySide::note() const {
-  QStringList said;
+  QStringList notes;
   for (const auto& [name, figure] : figures_) {
-    if (const QString text = figure->note(); !text.isEmpty() && !said.contains(text)) said << text;
+    if (const QString text = figure->note(); !text.isEmpty() && !notes.contains(text))
+      notes << text;
   }
-  return said.join(QLatin1Char(' '));
+  return notes.join(QLatin1Char(' '));
 }
 
 QSize SideBySide::sizeHint() const {

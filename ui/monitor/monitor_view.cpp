@@ -250,14 +250,16 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
     }
     chart.series.push_back(std::move(series));
   }
-  QStringList said;
+  QStringList sentences;
   if (plot.hasGroups())
-    said << tr("Seeds: %1, up to the shortest seed.").arg(bandText(Centre::Mean, settings.band));
+    sentences
+        << tr("Seeds: %1, up to the shortest seed.").arg(bandText(Centre::Mean, settings.band));
   if (isSmoothed)
-    said << tr("Smoothed: %1, raw values faint behind it.").arg(footnoteText(settings.smoothing));
+    sentences
+        << tr("Smoothed: %1, raw values faint behind it.").arg(footnoteText(settings.smoothing));
   if (settings.isClipped && !plot.isYChosen())
-    said << tr("Vertical axis: 1st to 99th percentile of the values.");
-  chart.footnote = said.join(QLatin1Char(' '));
+    sentences << tr("Vertical axis: 1st to 99th percentile of the values.");
+  chart.footnote = sentences.join(QLatin1Char(' '));
   return makeLineChart(std::move(chart));
 }
 

@@ -183,10 +183,10 @@ void RunEdits::save(store::RunField field, std::vector<Change> changes, const QS
                       }
                       if (--answers->left > 0) return;
                       if (answers->stored.empty()) return workbench_.showError(answers->error);
-                      const QString said = answers->error.isEmpty()
-                                               ? sentence
-                                               : sentence + QLatin1Char(' ') + answers->error;
-                      Q_EMIT workbench_.offered(said, tr("Undo"), [this, field, answers] {
+                      const QString whole = answers->error.isEmpty()
+                                                ? sentence
+                                                : sentence + QLatin1Char(' ') + answers->error;
+                      Q_EMIT workbench_.offered(whole, tr("Undo"), [this, field, answers] {
                         takeBack(field, answers->stored);
                       });
                     });

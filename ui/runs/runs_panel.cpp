@@ -303,16 +303,17 @@ void RunsPanel::explainOutline(bool isChosenHere) {
   const store::RunRow* outlined = workbench_.run(selection.current());
   const bool isBeside = outlined != nullptr && runs.size() > 1 &&
                         std::find(runs.begin(), runs.end(), outlined->id) == runs.end();
-  const QString said = isBeside
-                           ? tr("\u201c%1\u201d is outlined; the selected runs stay in the charts.")
-                                 .arg(QString::fromStdString(outlined->name))
-                           : QString();
+  const QString sentence =
+      isBeside ? tr("\u201c%1\u201d is outlined; the selected runs stay in the charts.")
+                     .arg(QString::fromStdString(outlined->name))
+               : QString();
   if (!explanation_.isEmpty()) {
-    if (explanation_ != said) Q_EMIT workbench_.amended(explanation_, said);
-    explanation_ = said;
+    if (explanation_ != sentence) Q_EMIT workbench_.amended(explanation_, sentence);
+    explanation_ = sentence;
   } else if (isBeside && isChosenHere && !std::exchange(isExplained_, true)) {
-    explanation_ = said;
-    Q_EMIT workbench_.offered(said, tr("Select only this run"), [this] { selectOnlyCurrent(); });
+    explanation_ = sentence;
+    Q_EMIT workbench_.offered(sentence, tr("Select only this run"),
+                              [this] { selectOnlyCurrent(); });
   }
 }
 

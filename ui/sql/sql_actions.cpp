@@ -353,10 +353,10 @@ void SqlPage::exportTo(const QString& file) {
   writer_.run([this, file, isLines, table = model_.shared(),
                order = model_.order()](const std::atomic<bool>&) -> Background::Finish {
     writeFile(file, (isLines ? sqlJsonLines(*table, order) : sqlCsv(*table, order)).toUtf8());
-    const QString said =
+    const QString sentence =
         tr("Wrote %1 to %2.")
             .arg(counted(static_cast<std::int64_t>(order.size()), tr("row"), tr("rows")), file);
-    return [this, said] { workbench_.showMessage(said); };
+    return [this, sentence] { workbench_.showMessage(sentence); };
   });
 }
 

@@ -202,7 +202,7 @@ void EnqueueProcess::answer(int exitCode) {
   process_->deleteLater();
   process_ = nullptr;
   QFile out(out_), log(log_);
-  const QByteArray said = log.open(QIODevice::ReadOnly) ? log.readAll() : QByteArray();
+  const QByteArray messages = log.open(QIODevice::ReadOnly) ? log.readAll() : QByteArray();
   const QByteArray text = out.open(QIODevice::ReadOnly) ? out.readAll() : QByteArray();
   const Json report = readJson(text.toStdString());
   if (exitCode == 0 && report.is_object() && report.contains("ids")) {
@@ -212,7 +212,7 @@ void EnqueueProcess::answer(int exitCode) {
     Q_EMIT finished(report["ids"].get<std::vector<std::int64_t>>());
     return;
   }
-  const QString reason = QString::fromStdString(errorMessage(report, said.toStdString()));
+  const QString reason = QString::fromStdString(errorMessage(report, messages.toStdString()));
   Q_EMIT failed(
       tr("Nothing was put into the queue: %1").arg(reason.isEmpty() ? tr("see ") + log_ : reason));
 }

@@ -251,9 +251,9 @@ class RunImport {
   void finishFile(const fs::path& file, const EventFileReader::Report& report) {
     for (const auto& [kind, count] : report.skipped) skipped_[cleanUtf8(kind)] += count;
     notes_.insert(notes_.end(), report.damage.begin(), report.damage.end());
-    const auto said = static_cast<std::int64_t>(report.damage.size());
-    if (report.damagedRecords > said) {
-      notes_.push_back(file.string() + ": " + std::to_string(report.damagedRecords - said) +
+    const auto listed = static_cast<std::int64_t>(report.damage.size());
+    if (report.damagedRecords > listed) {
+      notes_.push_back(file.string() + ": " + std::to_string(report.damagedRecords - listed) +
                        " more records are damaged");
     }
     if (report.cutAt) {

@@ -115,7 +115,7 @@ QString AxisList::unread(const Row& axis) {
 QStringList AxisList::unread() const {
   QStringList sentences;
   for (const Row& axis : rows_) {
-    if (const QString said = unread(axis); !said.isEmpty()) sentences << said;
+    if (const QString message = unread(axis); !message.isEmpty()) sentences << message;
   }
   return sentences;
 }
@@ -123,16 +123,16 @@ QStringList AxisList::unread() const {
 void AxisList::showProblems(const std::vector<Problem>& problems) {
   for (const Row& axis : rows_) {
     const std::string key = axis.key->text().trimmed().toStdString();
-    QString said = unread(axis);
+    QString message = unread(axis);
     for (const Problem& problem : problems) {
       const bool isMine =
           !key.empty() && (problem.key == place_.toStdString() + "." + key ||
                            (problem.key == key && problem.code == ProblemCode::UnknownKey));
-      if (!isMine || !said.isEmpty()) continue;
-      said = messageOf(problem);
+      if (!isMine || !message.isEmpty()) continue;
+      message = messageOf(problem);
     }
-    sayIn(*axis.problem, said);
-    for (QLineEdit* line : {axis.key, axis.values}) restyle(*line, "invalid", !said.isEmpty());
+    sayIn(*axis.problem, message);
+    for (QLineEdit* line : {axis.key, axis.values}) restyle(*line, "invalid", !message.isEmpty());
   }
 }
 

@@ -105,8 +105,9 @@ const ItemCard* ExperimentForm::chosen(ItemKind kind) const {
 
 Schema ExperimentForm::trainingSchema() const {
   const auto named = [this](const std::string& key) {
-    const std::string said = document_.text(key);
-    return said.empty() ? trainSchema().find(key.substr(6))->defaultValue.get<std::string>() : said;
+    const std::string given = document_.text(key);
+    return given.empty() ? trainSchema().find(key.substr(6))->defaultValue.get<std::string>()
+                         : given;
   };
   return trainSchemaWith(*catalog_, named("train.optimizer.name"), named("train.schedule.name"));
 }
@@ -142,8 +143,8 @@ QString ExperimentForm::lack(const ItemCard& item) const {
 
 Json ExperimentForm::value(const std::string& key) const {
   const FormRow* field = row(key);
-  const Json* said = document_.find(key);
-  const Json plain = said != nullptr ? *said : base(key);
+  const Json* given = document_.find(key);
+  const Json plain = given != nullptr ? *given : base(key);
   return field == nullptr ? plain : normalized(field->editor().field(), plain);
 }
 
@@ -153,8 +154,8 @@ void ExperimentForm::refresh(FieldEditor::Typing typing) {
   base_["select"] = selectSchema().defaults();
   // What a group does not say is as the optimizer's own table has it.
   Json optimizer = base_["train"]["optimizer"];
-  if (const Json* said = document_.find("train.optimizer"); said != nullptr)
-    mergeInto(optimizer, *said);
+  if (const Json* given = document_.find("train.optimizer"); given != nullptr)
+    mergeInto(optimizer, *given);
   for (const std::string& name : document_.namesBelow("train.groups"))
     base_["train"]["groups"][name]["optimizer"] = optimizer;
   const QString title = QString::fromStdString(document_.title);
@@ -162,13 +163,14 @@ void ExperimentForm::refresh(FieldEditor::Typing typing) {
   for (const auto& [key, row] : rows_) {
     const Field& field = row->editor().field();
     const Json standard = normalized(field, base(key));
-    const Json* said = document_.find(key);
-    const Json value = said == nullptr ? standard : normalized(field, *said);
+    const Json* given = document_.find(key);
+    const Json value = given == nullptr ? standard : normalized(field, *given);
     row->editor().setValue(value, typing);
     const bool isChooser =
         key.ends_with(".architecture") || key == "task.name" || key == "data.dataset";
-    row->setChanged(said != nullptr && !isChooser && !key.ends_with(".preset") && value != standard,
-                    fieldText(field, standard));
+    row->setChanged(
+        given != nullptr && !isChooser && !key.ends_with(".preset") && value != standard,
+        fieldText(field, standard));
   }
   if (grid_ != nullptr) grid_->setAxes(gridOf(document_));
   showPipeline(typing);
@@ -309,9 +311,9 @@ void ExperimentForm::keepCommonKeys(const std::string& key, const std::string& i
   }
   std::vector<std::string> gone;
   for (const std::string& each : tables) {
-    const Json* said = document_.find(each);
-    if (said == nullptr || !said->is_object()) continue;
-    for (const auto& entry : said->items()) {
+    const Json* given = document_.find(each);
+    if (given == nullptr || !given->is_object()) continue;
+    for (const auto& entry : given->items()) {
       if (next.find(table.substr(6) + "." + entry.key()) == nullptr)
         gone.push_back(each + "." + entry.key());
     }

@@ -212,11 +212,11 @@ void ExperimentForm::buildObserve() {
     box->setObjectName(QStringLiteral("observe.") + QString::fromStdString(id));
     box->setChecked(isOn);
     box->setEnabled(reason.isEmpty() || isOn);
-    QString said = QString::fromStdString(card->doc);
+    QString about = QString::fromStdString(card->doc);
     if (!card->paper.empty())
-      said += QStringLiteral(" (%1)").arg(QString::fromStdString(card->paper));
+      about += QStringLiteral(" (%1)").arg(QString::fromStdString(card->paper));
     auto* doc =
-        reason.isEmpty() ? wrappedLabel("small", line, said) : wrappedLabel("warn", line, reason);
+        reason.isEmpty() ? wrappedLabel("small", line, about) : wrappedLabel("warn", line, reason);
     doc->setContentsMargins(px(22), 0, 0, 0);
     box->setAccessibleDescription(doc->text());
     column->addWidget(box);

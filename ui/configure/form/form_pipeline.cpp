@@ -61,8 +61,8 @@ Json ExperimentForm::shortForm(const std::string& phase) const {
       list.push_back(std::move(one));
   };
   const auto number = [this](const char* key) {
-    const Json said = value(key);
-    return said.is_number() ? said.get<double>() : 0.0;
+    const Json given = value(key);
+    return given.is_number() ? given.get<double>() : 0.0;
   };
   const Json cut = row("data.image_size") == nullptr ? Json() : value("data.image_size");
   const Json wanted = row("model.image_size") == nullptr ? Json() : value("model.image_size");

@@ -139,7 +139,7 @@ void ExperimentForm::setGridKeys(const QStringList& keys) {
 QStringList ExperimentForm::unread() const {
   QStringList sentences;
   if (grid_ == nullptr) return sentences;
-  for (const QString& said : grid_->unread()) sentences << tr("In the selection: ") + said;
+  for (const QString& message : grid_->unread()) sentences << tr("In the selection: ") + message;
   return sentences;
 }
 

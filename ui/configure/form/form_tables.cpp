@@ -166,9 +166,9 @@ void ExperimentForm::buildGroup(const std::string& path) {
   addFields(training_, path, parameterGroupSchema().fields, 0);
   for (const Field& field : parameterGroupSchema().fields)
     row(path + "." + field.name)->setCommon(true);
-  const std::string said = document_.text("train.optimizer.name");
+  const std::string given = document_.text("train.optimizer.name");
   const std::string optimizer =
-      said.empty() ? trainSchema().find("optimizer.name")->defaultValue.get<std::string>() : said;
+      given.empty() ? trainSchema().find("optimizer.name")->defaultValue.get<std::string>() : given;
   const ItemCard* card = catalog_->find(ItemKind::Optimizer, optimizer);
   if (card == nullptr) return;
   for (const Field& field : card->schema.fields) {
@@ -214,17 +214,17 @@ QWidget* ExperimentForm::place(const std::string& key) const {
 
 void ExperimentForm::showTableProblems(const std::map<std::string, QString>& messages,
                                        const std::vector<Problem>& problems) {
-  const auto said = [&messages](const std::string& key) {
+  const auto messageAt = [&messages](const std::string& key) {
     const auto found = messages.find(key);
     return found == messages.end() ? QString() : found->second;
   };
-  for (const auto& [path, bar] : bars_) bar->setMessage(said(path));
+  for (const auto& [path, bar] : bars_) bar->setMessage(messageAt(path));
   for (PipelineEditor* editor : pipelines_) {
     if (editor != nullptr) editor->showProblems(messages);
   }
   if (grid_ == nullptr) return;
   grid_->showProblems(problems);
-  sayIn(*gridProblem_, said("select.grid"));
+  sayIn(*gridProblem_, messageAt("select.grid"));
 }
 
 }  // namespace vitrine::ui

@@ -25,15 +25,15 @@ namespace {
 
 /// What a list says differently from the defaults: "probability 0.5".
 QString settingsOf(const Json& element, const std::vector<Field>& fields) {
-  QStringList said;
+  QStringList settings;
   for (const Field& field : fields) {
     const Json* value = valueAt(element, field.name);
     if (value == nullptr || field.type == FieldType::Table ||
         normalized(field, *value) == normalized(field, field.defaultValue))
       continue;
-    said << titleOf(field).toLower() + QLatin1Char(' ') + fieldText(field, *value);
+    settings << titleOf(field).toLower() + QLatin1Char(' ') + fieldText(field, *value);
   }
-  return said.join(QStringLiteral(", "));
+  return settings.join(QStringLiteral(", "));
 }
 
 std::string idOf(const Json& element) { return stateText(element, "name"); }
@@ -96,9 +96,9 @@ void PipelineEditor::show(const Json* list, const Json& shortForm,
   for (const Json& one : isList ? list_ : shortForm) {
     QString name = titleOfItem(idOf(one)).toLower();
     const ItemCard* card = catalog_.find(ItemKind::Transform, idOf(one));
-    const QString said =
+    const QString settings =
         isList || card == nullptr ? QString() : settingsOf(one, card->schema.fields);
-    names << (said.isEmpty() ? name : name + QStringLiteral(" (%1)").arg(said));
+    names << (settings.isEmpty() ? name : name + QStringLiteral(" (%1)").arg(settings));
   }
   const QString steps =
       names.isEmpty() ? tr("nothing is changed") : names.join(QStringLiteral(" \u2192 "));
@@ -188,12 +188,12 @@ void PipelineEditor::append(const ItemCard* card, const std::string& id) {
   auto* doc = wrappedLabel("small", item.body);
   doc->setContentsMargins(px(22), 0, px(8), px(4));
   if (card != nullptr) {
-    QString said = QString::fromStdString(card->doc);
+    QString about = QString::fromStdString(card->doc);
     if (!card->paper.empty())
-      said += QStringLiteral(" (%1)").arg(QString::fromStdString(card->paper));
-    if (card->schema.fields.empty()) said += tr(". It has no fields");
-    doc->setText(said);
-    item.heading->setAccessibleDescription(said);
+      about += QStringLiteral(" (%1)").arg(QString::fromStdString(card->paper));
+    if (card->schema.fields.empty()) about += tr(". It has no fields");
+    doc->setText(about);
+    item.heading->setAccessibleDescription(about);
   }
   rows->addWidget(doc);
   column->addWidget(item.body);
@@ -237,7 +237,7 @@ void PipelineEditor::refresh(FieldEditor::Typing typing) {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     Item& item = items_[i];
     const std::size_t nameFrom = keyOf(i).size() + 1;
-    QStringList said;
+    QStringList changes;
     for (FormRow* row : item.rows) {
       const Field& field = row->editor().field();
       const Json standard = normalized(field, field.defaultValue);
@@ -246,10 +246,10 @@ void PipelineEditor::refresh(FieldEditor::Typing typing) {
       row->editor().setValue(shown, typing);
       row->setChanged(value != nullptr && shown != standard, fieldText(field, standard));
       if (row->isChanged())
-        said << row->title().toLower() + QLatin1Char(' ') + fieldText(field, shown);
+        changes << row->title().toLower() + QLatin1Char(' ') + fieldText(field, shown);
     }
-    item.said = said.join(QStringLiteral(", "));
-    item.summary->setText(folds_[i] ? QString() : item.said);
+    item.changes = changes.join(QStringLiteral(", "));
+    item.summary->setText(folds_[i] ? QString() : item.changes);
   }
 }
 
@@ -292,7 +292,7 @@ void PipelineEditor::setOpen(std::size_t at, bool isOpen) {
   folds_[at] = isOpen;
   items_[at].heading->setChecked(isOpen);
   items_[at].body->setVisible(isOpen);
-  items_[at].summary->setText(isOpen ? QString() : items_[at].said);
+  items_[at].summary->setText(isOpen ? QString() : items_[at].changes);
 }
 
 std::string PipelineEditor::keyOf(std::size_t at) const {
@@ -385,7 +385,7 @@ bool PipelineEditor::shows(const std::string& key) const {
 
 void PipelineEditor::showProblems(const std::map<std::string, QString>& messages) {
   messages_ = messages;
-  std::vector<QStringList> said(items_.size());
+  std::vector<QStringList> ofItems(items_.size());
   QStringList whole;
   for (const auto& [key, message] : messages) {
     if (key == "data.pipeline." + phase_) whole << message;
@@ -398,12 +398,12 @@ void PipelineEditor::showProblems(const std::map<std::string, QString>& messages
     const QString name = key.size() > from ? QString::fromStdString(key.substr(from)) : QString();
     // A row that is folded away cannot say it.
     if (!hasRow || !folds_[static_cast<std::size_t>(at)])
-      said[static_cast<std::size_t>(at)]
+      ofItems[static_cast<std::size_t>(at)]
           << (name.isEmpty() ? message : name + QStringLiteral(": ") + message);
   }
   sayIn(*problem_, whole.join(QLatin1Char('\n')));
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    sayIn(*items_[i].problem, said[i].join(QLatin1Char('\n')));
+    sayIn(*items_[i].problem, ofItems[i].join(QLatin1Char('\n')));
     for (FormRow* row : items_[i].rows) {
       const auto found = messages.find(row->key());
       row->setMessage(found == messages.end() ? QString() : found->second);

@@ -69,7 +69,7 @@ class PipelineEditor : public QWidget {
     QFrame* frame = nullptr;
     QToolButton* heading = nullptr;
     QLabel* summary = nullptr;
-    QString said;  ///< what differs from the defaults, for the summary while it is folded
+    QString changes;  ///< what differs from the defaults, for the summary while it is folded
     QLabel* problem = nullptr;
     QWidget* body = nullptr;
     std::vector<FormRow*> rows;

@@ -194,15 +194,15 @@ void SweepEditor::addToVariant(int place, const std::string& key, const Json& va
   if (place < 0 || static_cast<std::size_t>(place) >= variants_.size()) return;
   const VariantRow& row = variants_[static_cast<std::size_t>(place)];
   std::vector<std::string> bad;
-  auto said = parseOverrides(row.overrides->toPlainText().toStdString(), bad);
-  const auto there =
-      std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == key; });
-  if (there == said.end()) {
-    said.emplace_back(key, value);
+  auto overrides = parseOverrides(row.overrides->toPlainText().toStdString(), bad);
+  const auto there = std::find_if(overrides.begin(), overrides.end(),
+                                  [&](const auto& one) { return one.first == key; });
+  if (there == overrides.end()) {
+    overrides.emplace_back(key, value);
   } else {
     there->second = value;
   }
-  QString text = QString::fromStdString(overridesText(said));
+  QString text = QString::fromStdString(overridesText(overrides));
   for (const std::string& line : bad) text += QLatin1Char('\n') + QString::fromStdString(line);
   const QSignalBlocker quiet(row.overrides);
   row.overrides->setPlainText(text);
@@ -226,23 +226,23 @@ QString SweepEditor::unreadLine(const VariantRow& variant) {
 
 QStringList SweepEditor::unread() const {
   QStringList sentences;
-  for (const QString& said : axes_->unread()) sentences << tr("In the sweep: ") + said;
+  for (const QString& message : axes_->unread()) sentences << tr("In the sweep: ") + message;
   for (const VariantRow& row : variants_) {
-    if (const QString said = unreadLine(row); !said.isEmpty())
-      sentences << tr("In the variant \u201c%1\u201d: %2").arg(row.name->text(), said);
+    if (const QString message = unreadLine(row); !message.isEmpty())
+      sentences << tr("In the variant \u201c%1\u201d: %2").arg(row.name->text(), message);
   }
   return sentences;
 }
 
 void SweepEditor::showProblems(const std::vector<Problem>& problems) {
   axes_->showProblems(problems);
-  QString said;
+  QString message;
   for (const Problem& problem : problems) {
-    if (said.isEmpty() && problem.key == std::string("sweep.") + kSeedKey)
-      said = messageOf(problem);
+    if (message.isEmpty() && problem.key == std::string("sweep.") + kSeedKey)
+      message = messageOf(problem);
   }
-  restyle(*seeds_, "invalid", !said.isEmpty());
-  sayIn(*seedsProblem_, said);
+  restyle(*seeds_, "invalid", !message.isEmpty());
+  sayIn(*seedsProblem_, message);
 }
 
 void SweepEditor::showVariantProblems(const std::map<int, QString>& problems) {

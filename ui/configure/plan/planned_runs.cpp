@@ -270,7 +270,7 @@ QVariant PlannedRuns::data(const QModelIndex& index, int role) const {
         if (one.seconds > 0)
           lines << tr("about %1, %2").arg(duration(one.seconds), one.basis);
       }
-      if (const QString said = note(row); !said.isEmpty()) lines << said;
+      if (const QString text = note(row); !text.isEmpty()) lines << text;
       return lines.join(role == Qt::ToolTipRole ? QStringLiteral("\n") : QStringLiteral("; "));
     }
     default:
