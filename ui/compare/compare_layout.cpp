@@ -243,12 +243,11 @@ QWidget* ComparePage::makeTop() {
 }
 
 QWidget* ComparePage::makeTableView() {
-  auto* splitter = new QSplitter(Qt::Vertical, this);
+  auto* splitter = withRole(new QSplitter(Qt::Vertical, this), "gap");
   split_ = splitter;
   connect(split_, &QSplitter::splitterMoved, this, [this] { isSplitByHand_ = true; });
   splitter->setChildrenCollapsible(false);
   splitter->setHandleWidth(px(8));
-  splitter->setStyleSheet(QStringLiteral("QSplitter::handle { background: transparent; }"));
   auto* card = withRole(new QFrame(splitter), "card");
   auto* column = columnIn(card, {1, px(8), 1, px(4)}, px(4));
   auto* heading = rowIn(nullptr, {px(11), 0, px(11), 0}, px(12));

@@ -131,16 +131,12 @@ QToolButton* makeQuietButton(const QString& text, const QString& name, QWidget* 
 }
 
 QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
-  auto* button = withName(new QToolButton(parent), title);
+  auto* button = withName(withRole(new QToolButton(parent), "fold"), title);
   button->setText(title);
   button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   button->setIconSize({px(12), px(12)});
   button->setCheckable(true);
   button->setProperty("quiet", true);
-  // A checked button is tinted elsewhere; a heading is a heading.
-  button->setStyleSheet(
-      QStringLiteral("QToolButton { font-weight: 600; padding-left: 0px; } "
-                     "QToolButton:checked { color: palette(text); }"));
   QObject::connect(button, &QToolButton::toggled, button, [button](bool isOpen) {
     button->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
     button->setToolTip(isOpen ? QObject::tr("Close this group") : QObject::tr("Open this group"));

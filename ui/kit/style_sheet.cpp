@@ -99,12 +99,16 @@ QPushButton[quiet="true"]:focus, QToolButton[quiet="true"]:focus { border-color:
 QPushButton[quiet="true"]:checked, QToolButton[quiet="true"]:checked { color: @accent;
   background: transparent; }
 QToolButton[tight="true"] { padding: 0; }
+QToolButton[role="fold"] { font-weight: 600; padding-left: 0; }
+QToolButton[role="fold"]:checked { color: @text; }
 QToolButton#qt_toolbar_ext_button { padding: 0; }
 QLineEdit > QToolButton { padding: 0; border: none; min-height: 0; }
 QPushButton[danger="true"] { color: @bad; }
 QToolButton::menu-indicator { image: url("@down"); subcontrol-origin: padding;
   subcontrol-position: center right; right: 6!; width: 12!; height: 12!; }
 QToolButton[popupMode="2"], QPushButton[hasMenu="true"] { padding-right: 22!; }
+QToolButton[role="dots"] { padding-right: 6!; }
+QToolButton[role="dots"]::menu-indicator { image: none; width: 0; }
 QPushButton::menu-indicator { image: url("@down"); subcontrol-origin: padding;
   subcontrol-position: center right; right: 6!; width: 12!; height: 12!; }
 
@@ -165,6 +169,7 @@ QDockWidget { titlebar-close-icon: none; titlebar-normal-icon: none; }
 QMainWindow::separator { background: @line; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: @accent; }
 QSplitter::handle { background: @line; }
+QSplitter[role="gap"]::handle { background: transparent; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
 

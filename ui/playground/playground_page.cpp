@@ -55,11 +55,11 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
   auto* body = new QWidget(this);
   auto* column = columnIn(body, {px(12), px(12), px(12), px(12)}, px(12));
   column->addWidget(makeLending());
-  across_ = new QSplitter(body);
+  across_ = withRole(new QSplitter(body), "gap");
   across_->setChildrenCollapsible(false);
   across_->setHandleWidth(px(12));
   across_->addWidget(makeSettings());
-  down_ = new QSplitter(Qt::Vertical, across_);
+  down_ = withRole(new QSplitter(Qt::Vertical, across_), "gap");
   down_->setChildrenCollapsible(false);
   down_->setHandleWidth(px(12));
   down_->addWidget(makeBoard());
@@ -69,8 +69,6 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
   column->addWidget(across_, 1);
   makeSide();
   placeSide();
-  // The handles are gaps between cards.
-  setStyleSheet(QStringLiteral("QSplitter::handle { background: transparent; }"));
   stack_->addWidget(makeFitArea(body, this));
   empty_ = new EmptyPage(QString(), QString(), this);
   stack_->addWidget(makeFitArea(empty_, this));

@@ -186,18 +186,12 @@ void SamplerForm::addRow(FormEntry entry, int line) {
     inside->addWidget(file);
   }
   if (canBeAxis(field)) {
-    row.button = new QToolButton(this);
+    row.button = withRole(new QToolButton(this), "dots");  // which say that it has a menu
     row.button->setProperty("quiet", true);
     row.button->setPopupMode(QToolButton::InstantPopup);
     row.button->setCheckable(true);
     row.button->setMenu(new QMenu(row.button));
     row.button->setProperty("listed", false);
-    // Three dots say that there is a menu.
-    row.button->setStyleSheet(
-        QStringLiteral("QToolButton { padding: %1px %2px; } QToolButton::menu-indicator { image: "
-                       "none; width: 0px; }")
-            .arg(px(2))
-            .arg(px(6)));
     fillAxisMenu(row);
     grid_->addWidget(row.button, line, 2, Qt::AlignRight);
   }

@@ -71,7 +71,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   auto* right = new QWidget(splitter);
   auto* column = columnIn(right, {px(12), px(12), px(12), px(12)});
   right->setMinimumWidth(px(350));  // Run, Stop and the limits, whatever the size of the text
-  auto* down = new QSplitter(Qt::Vertical, right);
+  auto* down = withRole(new QSplitter(Qt::Vertical, right), "gap");  // between the cards
   down->setChildrenCollapsible(false);
   down->setHandleWidth(px(12));
   QWidget* top = makeEditor();
@@ -83,8 +83,6 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   down->setStretchFactor(0, 0);
   down->setStretchFactor(1, 1);
   down->setSizes({px(220), px(420)});
-  // The gap between the cards is the handle: no line in it.
-  down->setStyleSheet(QStringLiteral("QSplitter::handle:vertical { background: transparent; }"));
   column->addWidget(down);
   splitter->addWidget(side_);
   splitter->addWidget(right);
