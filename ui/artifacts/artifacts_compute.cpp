@@ -1,6 +1,5 @@
 // Analyses of finished runs: which are missing, what they cost, and the computing.
 #include <QLabel>
-#include <QStackedWidget>
 
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/kit/empty_page.h"
@@ -35,8 +34,7 @@ std::vector<AnalysedRun> ArtifactsPage::analysedRuns() const {
 void ArtifactsPage::showComputing() {
   const QString sentence = analyses_->sentence();
   sayIn(*computeText_, sentence);
-  if (!sentence.isEmpty() && stack_->currentIndex() == 1)
-    empty_->showMessage(sentence, tr("Cancel"));
+  if (!sentence.isEmpty() && !stack_->isContentShown()) stack_->showEmpty(sentence, tr("Cancel"));
 }
 
 }  // namespace vitrine::ui

@@ -4,6 +4,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QSplitter>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <algorithm>
@@ -17,7 +18,7 @@
 namespace vitrine::ui {
 
 QWidget* ArtifactsPage::makeList() {
-  auto* panel = paintAs(new QWidget(this), "panel");
+  auto* panel = paintAs(new QWidget(splitter_), "panel");
   auto* column = columnIn(panel, {});
   tree_ = withName(withRole(new QTreeWidget(panel), "rows"), tr("Artifacts by analysis"));
   tree_->setHeaderHidden(true);
@@ -47,7 +48,7 @@ QWidget* ArtifactsPage::makeList() {
 }
 
 QWidget* ArtifactsPage::makeViewer() {
-  auto* viewer = new QWidget(this);
+  auto* viewer = new QWidget(splitter_);
   auto* column = columnIn(viewer, {px(12), px(12), px(12), px(12)}, px(8));
   auto* figures = new QWidget(viewer);
   grid_ = new QGridLayout(figures);

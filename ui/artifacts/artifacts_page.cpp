@@ -8,7 +8,6 @@
 #include <QPushButton>
 #include <QShortcut>
 #include <QSplitter>
-#include <QStackedWidget>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <algorithm>
@@ -44,27 +43,23 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
       lists_(workbench.store().file()),
       figures_(workbench.store().file()),
       loading_({&lists_, &figures_}, kReloadMs),
-      stack_(new QStackedWidget(this)) {
+      stack_(new PageStack(this)) {
   setMinimumSize(240, 140);
-  auto* outer = columnIn(this, {});
-  outer->addWidget(stack_);
-  splitter_ = new QSplitter(this);
+  splitter_ = new QSplitter(stack_->content());
+  columnIn(stack_->content(), {})->addWidget(splitter_);
   splitter_->setChildrenCollapsible(false);
   splitter_->addWidget(makeList());
   splitter_->addWidget(makeViewer());
   splitter_->setStretchFactor(1, 1);
   splitter_->setSizes({px(190), px(700)});
-  stack_->addWidget(makeFitArea(splitter_, this));
-  empty_ = new EmptyPage(QString(), QString(), this);
-  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+  connect(&stack_->empty(), &EmptyPage::actionRequested, this, [this] {
     if (!analyses_->sentence().isEmpty() || canCompute(workbench_, rowsOf_)) {
-      analyses_->press(*empty_);
+      analyses_->press(stack_->empty());
     } else {
       workbench_.showPage(QStringLiteral("configure"));
     }
   });
-  connect(empty_, &EmptyPage::cancelRequested, this, &ArtifactsPage::cancelReading);
-  stack_->addWidget(makeFitArea(empty_, this));
+  connect(&stack_->empty(), &EmptyPage::cancelRequested, this, &ArtifactsPage::cancelReading);
 
   connect(&loading_, &LoadingState::again, this, &ArtifactsPage::reload);
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this,
@@ -95,7 +90,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   key(Qt::Key_Greater, [this] { moveHead(1); });
   const auto offerCancel = [this](bool isOffered) {
     cancel_->setVisible(isOffered);
-    empty_->setCancelShown(isOffered);
+    stack_->empty().setCancelShown(isOffered);
   };
   connect(&loading_, &LoadingState::waiting, this, &ArtifactsPage::showWaiting);
   connect(&loading_, &LoadingState::cancellable, this, [offerCancel] { offerCancel(true); });
@@ -106,7 +101,6 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
     });
   }
   connectComputing();
-  stack_->setCurrentIndex(1);
 }
 
 ArtifactsPage::~ArtifactsPage() = default;

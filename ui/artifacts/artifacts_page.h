@@ -19,7 +19,6 @@ class QCheckBox;
 class QGridLayout;
 class QLabel;
 class QSplitter;
-class QStackedWidget;
 class QToolButton;
 class QTreeWidget;
 
@@ -27,8 +26,8 @@ namespace vitrine::ui {
 
 class AnalysisMenu;
 struct AnalysedRun;
-class EmptyPage;
 class FigureView;
+class PageStack;
 class StepBar;
 
 class ArtifactsPage final : public ReadingPage {
@@ -136,9 +135,8 @@ class ArtifactsPage final : public ReadingPage {
   Workbench& workbench_;
   Background lists_, figures_;
   LoadingState loading_;  ///< both of them
-  QStackedWidget* stack_;
+  PageStack* stack_;
   QSplitter* splitter_ = nullptr;
-  EmptyPage* empty_ = nullptr;
   QTreeWidget* tree_ = nullptr;
   QGridLayout* grid_ = nullptr;
   StepBar* stepBar_ = nullptr;

@@ -3,7 +3,6 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QStackedWidget>
 #include <QToolButton>
 #include <algorithm>
 #include <utility>
@@ -59,7 +58,7 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
   const bool isEmpty = std::all_of(rows_.begin(), rows_.end(),
                                    [](const auto& entry) { return entry.second.empty(); });
   if (!isEmpty) {
-    stack_->setCurrentIndex(0);
+    stack_->showContent();
     showChoice();
     if (asked && chosen_.analysis != asked->analysis) {
       workbench_.showMessage(
@@ -91,10 +90,9 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
 
 void ArtifactsPage::showEmpty(const QString& sentence, bool hasButton) {
   figures_.cancel();
-  empty_->showMessage(sentence, !hasButton                        ? QString()
-                                : canCompute(workbench_, rowsOf_) ? tr("Compute\u2026")
-                                                                  : tr("New experiment"));
-  stack_->setCurrentIndex(1);
+  stack_->showEmpty(sentence, !hasButton                        ? QString()
+                              : canCompute(workbench_, rowsOf_) ? tr("Compute\u2026")
+                                                                : tr("New experiment"));
   views_.clear();
   shown_.clear();
   while (QLayoutItem* item = grid_->takeAt(0)) {

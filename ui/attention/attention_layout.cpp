@@ -14,6 +14,7 @@
 #include "ui/attention/attention_page.h"
 #include "ui/attention/attention_panel.h"
 #include "ui/attention/attention_view.h"
+#include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
 
@@ -38,7 +39,7 @@ QCheckBox* attentionBox(QWidget* parent, const QString& text, const QString& tip
 }  // namespace
 
 QWidget* AttentionPage::makeControls() {
-  auto* bar = new FlowBar(this);
+  auto* bar = new FlowBar(stack_->content());
   FlowRow* row = &bar->row();
   row->setSpacing(px(8));
   series_ = attentionCombo(bar, tr("Matrix"), tr("Which matrix of which analysis is drawn"));
@@ -165,7 +166,7 @@ QWidget* AttentionPage::makeControls() {
 }
 
 QWidget* AttentionPage::makeBottom() {
-  auto* card = withRole(new QFrame(this), "card");
+  auto* card = withRole(new QFrame(stack_->content()), "card");
   auto* rows = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   auto* line = new QHBoxLayout;
   line->setSpacing(px(8));

@@ -9,7 +9,6 @@
 #include <QLabel>
 #include <QMimeData>
 #include <QSpinBox>
-#include <QStackedWidget>
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -49,7 +48,7 @@ AttentionPage::AttentionPage(Workbench& workbench, QWidget* parent)
       lists_(workbench.store().file()),
       images_(workbench.store().file()),
       loading_({&lists_, &images_}, kAttentionPauseMs),
-      stack_(new QStackedWidget(this)) {
+      stack_(new PageStack(this)) {
   setMinimumSize(240, 140);
   setAcceptDrops(true);
   const auto tool = [this](const QString& text, const QString& tip, auto use) {
@@ -65,29 +64,22 @@ AttentionPage::AttentionPage(Workbench& workbench, QWidget* parent)
        tr("As PNG, SVG or PDF, or its numbers as CSV; dropped on the window, the file opens this "
           "view again"),
        &AttentionPage::exportShown);
-  auto* outer = columnIn(this, {});
-  outer->addWidget(stack_);
-  auto* content = new QWidget(this);
+  QWidget* content = stack_->content();
   auto* column = columnIn(content, {px(12), px(12), px(12), px(12)}, px(8));
   column->addWidget(makeControls());
   auto* panels = new QWidget(content);
   panelRow_ = rowIn(panels, {}, px(12));
   column->addWidget(panels, 1);
   column->addWidget(makeBottom());
-  stack_->addWidget(makeFitArea(content, this));
-  empty_ = new EmptyPage(QString(), QString(), this);
-  connect(empty_, &EmptyPage::actionRequested, this,
+  connect(&stack_->empty(), &EmptyPage::actionRequested, this,
           [this] { workbench_.showPage(QStringLiteral("configure")); });
-  stack_->addWidget(makeFitArea(empty_, this));
-  stack_->setCurrentIndex(1);
   makeKeys();
 
   connect(&loading_, &LoadingState::again, this, &AttentionPage::reload);
   connect(&loading_, &LoadingState::waiting, this, &AttentionPage::showWaiting);
   for (Background* one : {&lists_, &images_}) {
     connect(one, &Background::failed, this, [this](const QString& sentence) {
-      empty_->showMessage(tr("The attention cannot be read: %1").arg(sentence), QString());
-      stack_->setCurrentIndex(1);
+      stack_->showEmpty(tr("The attention cannot be read: %1").arg(sentence));
     });
   }
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this,

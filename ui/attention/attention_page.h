@@ -26,13 +26,12 @@ class QLabel;
 class QPushButton;
 class QSlider;
 class QSpinBox;
-class QStackedWidget;
 class QToolButton;
 
 namespace vitrine::ui {
 
 class AttentionPanel;
-class EmptyPage;
+class PageStack;
 class WrapLabel;
 
 class AttentionPage final : public ReadingPage {
@@ -174,8 +173,7 @@ class AttentionPage final : public ReadingPage {
   Workbench& workbench_;
   Background lists_, images_;
   LoadingState loading_;  ///< both of them
-  QStackedWidget* stack_;
-  EmptyPage* empty_ = nullptr;
+  PageStack* stack_;
   QHBoxLayout* panelRow_ = nullptr;
   QComboBox *series_ = nullptr, *query_ = nullptr, *layout_ = nullptr, *time_ = nullptr,
             *weights_ = nullptr, *splits_ = nullptr;

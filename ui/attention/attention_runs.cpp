@@ -4,7 +4,6 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QStackedWidget>
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -74,13 +73,12 @@ void AttentionPage::takeFacts(const std::vector<std::int64_t>& runs, Facts facts
   const bool isOther = std::exchange(runsOf_, runs) != runs || panels_.size() != runs.size();
   if (runs.empty() || facts_.empty()) {
     runsOf_.clear();
-    empty_->showMessage(
+    stack_->showEmpty(
         failure.isEmpty()
             ? tr("Select a run in the list: where its heads read is drawn here. Select two "
                  "runs to see both on the same image, patch and step.")
             : tr("The attention cannot be read: %1").arg(failure),
         failure.isEmpty() ? tr("New experiment") : QString());
-    stack_->setCurrentIndex(1);
     return;
   }
   if (isOther) arrangePanels();
@@ -98,9 +96,10 @@ void AttentionPage::showContent() {
     const QString why = whyNothing(run);
     sentences << (runsOf_.size() > 1 ? tr("%1: %2").arg(runName(run), why) : why);
   }
-  const bool isNothing = sentences.size() == std::ssize(runsOf_);
-  if (isNothing) empty_->showMessage(sentences.join(QLatin1Char('\n')), QString());
-  stack_->setCurrentIndex(isNothing ? 1 : 0);
+  if (sentences.size() == std::ssize(runsOf_))
+    stack_->showEmpty(sentences.join(QLatin1Char('\n')));
+  else
+    stack_->showContent();
   fillSeries();
 }
 
@@ -481,8 +480,7 @@ void AttentionPage::showWaiting() {
     return;
   }
   runsOf_.clear();
-  empty_->showMessage(tr("Reading the stored attention\u2026"), QString());
-  stack_->setCurrentIndex(1);
+  stack_->showEmpty(tr("Reading the stored attention\u2026"));
 }
 
 }  // namespace vitrine::ui

@@ -66,7 +66,7 @@ QComboBox* CalibrationPage::makeCombo(const QString& name, const QString& tip) {
 }
 
 QWidget* CalibrationPage::makeTools() {
-  auto* bar = new FlowBar(this);
+  auto* bar = new FlowBar(content());
   FlowRow* row = &bar->row();
   edges_ = makeCombo(tr("Bin edges"), tr("Bins of one width, or of as many images each"));
   edges_->addItems({tr("Equal width"), tr("Equal mass")});
@@ -135,7 +135,7 @@ QWidget* CalibrationPage::makeTools() {
 
 QWidget* CalibrationPage::makeTemperature() {
   QVBoxLayout* column = nullptr;
-  temperatureCard_ = makeCalibrationCard(this, column);
+  temperatureCard_ = makeCalibrationCard(content(), column);
   QLabel* title = nullptr;
   column->addLayout(
       makeCalibrationTitle(temperatureCard_, tr("Temperature"), &title, &temperatureAbout_));
@@ -206,7 +206,7 @@ QWidget* CalibrationPage::makeTemperature() {
 
 QWidget* CalibrationPage::makeImages() {
   QVBoxLayout* column = nullptr;
-  imagesCard_ = makeCalibrationCard(this, column);
+  imagesCard_ = makeCalibrationCard(content(), column);
   QHBoxLayout* title =
       makeCalibrationTitle(imagesCard_, tr("Images"), &imagesTitle_, &imagesAbout_);
   column->addLayout(title);
@@ -268,7 +268,7 @@ QWidget* CalibrationPage::makeImages() {
 
 QWidget* CalibrationPage::makeFilm() {
   QVBoxLayout* column = nullptr;
-  filmCard_ = makeCalibrationCard(this, column);
+  filmCard_ = makeCalibrationCard(content(), column);
   column->setContentsMargins(0, 0, 0, px(8));
   film_ = withName(new FigureView(filmCard_), tr("Film of the diagram over training"));
   film_->setSteered(true);

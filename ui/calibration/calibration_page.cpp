@@ -39,8 +39,7 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
       numbers_(reader(1)),
       films_(reader(2)),
       pictures_(workbench.models()) {
-  auto* shown = new QWidget(this);
-  auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)}, px(8));
+  auto* column = columnIn(content(), {px(12), px(12), px(12), px(12)}, px(8));
   column->addWidget(makeTools());
   makeAnalyses(
       {.compute = tr("Compute the answers"),
@@ -77,7 +76,7 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   makeTemperature();
   makeImages();
   makeFilm();
-  begin(shown, tr("Reading the answers of the runs\u2026"), tr("The answers cannot be read: %1"),
+  begin(tr("Reading the answers of the runs\u2026"), tr("The answers cannot be read: %1"),
         {gap_, reliability_, temperature_, temperatureBox_, scores_, useFitted_, reset_, errors_,
          allErrors_, strip_, confusion_, film_, stepBar_->slider()});
   // The schemas say which data have two cues.

@@ -2,6 +2,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QStackedWidget>
 #include <QToolButton>
 
 #include "ui/compare/artifact_tiles.h"
@@ -36,8 +37,8 @@ void showKey(QComboBox* combo, const std::string& chosen) {
 
 }  // namespace
 
-QWidget* ComparePage::makeCurveTools() {
-  auto* bar = new FlowBar(this);
+QWidget* ComparePage::makeCurveTools(QWidget* parent) {
+  auto* bar = new FlowBar(parent);
   FlowRow* row = &bar->row();
   axis_ = makeCombo(tr("Horizontal axis"), tr("Horizontal axis of the curves"));
   axis_->addItems({tr("x: step"), tr("x: epoch"), tr("x: time")});
@@ -131,7 +132,7 @@ void ComparePage::showCurveTools() {
 }
 
 QWidget* ComparePage::makeParallel() {
-  auto* view = new QWidget(this);
+  auto* view = new QWidget(views_);
   auto* column = columnIn(view, {}, px(8));
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();
@@ -162,7 +163,7 @@ QWidget* ComparePage::makeParallel() {
 }
 
 QWidget* ComparePage::makeArtifacts() {
-  artifactTiles_ = new ArtifactTiles(workbench_, this);
+  artifactTiles_ = new ArtifactTiles(workbench_, views_);
   artifactTiles_->addTileAction(exportFigure_);
   connect(artifactTiles_, &ArtifactTiles::kindChosen, this, [this](const std::string& kind) {
     change([&](CompareChoice& choice) { choice.artifact = kind; });
@@ -265,7 +266,7 @@ void ComparePage::askAxes() {
 }
 
 QWidget* ComparePage::makeScatter() {
-  auto* view = new QWidget(this);
+  auto* view = new QWidget(views_);
   auto* column = columnIn(view, {}, px(8));
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();

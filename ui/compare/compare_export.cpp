@@ -1,7 +1,6 @@
 // Exports of the Compare page: files, the clipboard and its picture.
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QStackedWidget>
 #include <QTreeWidget>
 
 #include "ui/compare/artifact_tiles.h"
@@ -13,6 +12,7 @@
 #include "ui/compare/report/report_bar.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/empty_page.h"
 #include "ui/kit/questions.h"
 #include "ui/workbench/figure_file.h"
 #include "ui/workbench/page_commands.h"
@@ -20,7 +20,7 @@
 namespace vitrine::ui {
 
 std::unique_ptr<Figure> ComparePage::figure() {
-  if (data_ == nullptr || stack_->currentIndex() != 0) return nullptr;
+  if (data_ == nullptr || !stack_->isContentShown()) return nullptr;
   switch (choice_.view) {
     case CompareView::Parallel:
       return parallelView_->figure();

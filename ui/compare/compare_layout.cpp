@@ -21,6 +21,7 @@
 #include "ui/compare/report/report_bar.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/check_list.h"
+#include "ui/kit/empty_page.h"
 #include "ui/kit/flow_row.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/workbench/export_dialog.h"
@@ -98,7 +99,7 @@ void ComparePage::makeActions() {
 }
 
 QWidget* ComparePage::makeTop() {
-  auto* top = new QWidget(this);
+  auto* top = new QWidget(stack_->content());
   auto* rows = columnIn(top, {}, px(8));
   auto* firstBar = new FlowBar(top);
   FlowRow* first = &firstBar->row();
@@ -243,7 +244,7 @@ QWidget* ComparePage::makeTop() {
 }
 
 QWidget* ComparePage::makeTableView() {
-  auto* splitter = withRole(new QSplitter(Qt::Vertical, this), "gap");
+  auto* splitter = withRole(new QSplitter(Qt::Vertical, views_), "gap");
   split_ = splitter;
   connect(split_, &QSplitter::splitterMoved, this, [this] { isSplitByHand_ = true; });
   splitter->setChildrenCollapsible(false);
@@ -316,7 +317,7 @@ QWidget* ComparePage::makeTableView() {
 
   auto* charts = new QWidget(splitter);
   auto* below = columnIn(charts, {}, px(8));
-  below->addWidget(makeCurveTools());
+  below->addWidget(makeCurveTools(charts));
   pair_ = new QBoxLayout(QBoxLayout::LeftToRight);
   pair_->setSpacing(px(12));
   curvesView_ = withName(new FigureView(charts), tr("Curves of the variants"));

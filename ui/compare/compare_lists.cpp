@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QSplitter>
+#include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -42,7 +43,7 @@ QString verdictSign(PublishedVerdict verdict) {
 }  // namespace
 
 QWidget* ComparePage::makeDifferences() {
-  auto* view = new QWidget(this);
+  auto* view = new QWidget(views_);
   auto* column = columnIn(view, {}, px(8));
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();
@@ -149,7 +150,7 @@ void ComparePage::showDifferences() {
 }
 
 QWidget* ComparePage::makePublished() {
-  auto* view = new QWidget(this);
+  auto* view = new QWidget(views_);
   auto* column = columnIn(view, {}, px(8));
   auto* row = rowIn(nullptr, {}, px(8));
   paper_ = withName(new WrapLabel(view), tr("Paper"));

@@ -41,14 +41,11 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
       chartMaker_(workbench.store().file()),
       publishedReader_(workbench.store().file()),
       loading_({&reader_, &curveReader_, &chartMaker_, &publishedReader_}, kCompareReloadMs),
-      stack_(new QStackedWidget(this)),
-      views_(new QStackedWidget(this)) {
+      stack_(new PageStack(this)),
+      views_(new QStackedWidget(stack_->content())) {
   setMinimumSize(240, 140);
   order_.setSourceModel(&model_);
-  auto* outer = columnIn(this, {});
-  outer->addWidget(stack_);
-  auto* shown = new QWidget(this);
-  auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)}, px(8));
+  auto* column = columnIn(stack_->content(), {px(12), px(12), px(12), px(12)}, px(8));
   makeActions();
   column->addWidget(makeTop());
   column->addWidget(views_, 1);
@@ -58,17 +55,15 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   views_->addWidget(makeDifferences());
   views_->addWidget(makePublished());
   views_->addWidget(makeArtifacts());
-  stack_->addWidget(makeFitArea(shown, this));
-  empty_ = new EmptyPage(tr("Reading the runs\u2026"), QString(), this);
-  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+  stack_->showEmpty(tr("Reading the runs\u2026"));
+  connect(&stack_->empty(), &EmptyPage::actionRequested, this, [this] {
     if (emptyPage_.isEmpty()) {
       reload();
     } else {
       workbench_.showPage(emptyPage_);
     }
   });
-  connect(empty_, &EmptyPage::cancelRequested, this, &ComparePage::cancelReading);
-  stack_->addWidget(makeFitArea(empty_, this));
+  connect(&stack_->empty(), &EmptyPage::cancelRequested, this, &ComparePage::cancelReading);
   keepWheelForFocus(*this);
 
   connect(&loading_, &LoadingState::again, this, &ComparePage::reload);
@@ -103,12 +98,12 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   connect(&loading_, &LoadingState::waiting, busy_, &QWidget::show);
   connect(&loading_, &LoadingState::cancellable, this, [this] {
     cancel_->show();
-    empty_->setCancelShown(data_ == nullptr);
+    stack_->empty().setCancelShown(data_ == nullptr);
   });
   connect(&loading_, &LoadingState::done, this, [this] {
     busy_->hide();
     cancel_->hide();
-    empty_->setCancelShown(false);
+    stack_->empty().setCancelShown(false);
   });
   // Export takes the part that had the focus last.
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget* /*before*/, QWidget* now) {
@@ -117,7 +112,6 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
     if (now == differenceView_) takePicture(ComparePicture::Difference);
   });
   showChoice();
-  stack_->setCurrentIndex(1);
 }
 
 ComparePage::~ComparePage() = default;
@@ -204,7 +198,7 @@ void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable
     showEmpty(tr("These runs are not there any more."), tr("Try again"), QString());
     return;
   }
-  stack_->setCurrentIndex(0);
+  stack_->showContent();
   showReport();
   fillControls();
   showChoice();
@@ -229,9 +223,8 @@ void ComparePage::remakeTable() {
 }
 
 void ComparePage::showEmpty(const QString& sentence, const QString& button, const QString& page) {
-  empty_->showMessage(sentence, button);
+  stack_->showEmpty(sentence, button);
   emptyPage_ = page;
-  stack_->setCurrentIndex(1);
   isReportAsked_ = false;
   showReport();
 }
@@ -259,7 +252,7 @@ void ComparePage::choose(const CompareChoice& choice) {
   // A table of the data that are here would take the place of what is being read.
   if (!isRead || (isTableChanged && reader_.isBusy())) {
     reload();
-  } else if (data_ != nullptr && stack_->currentIndex() == 0) {
+  } else if (data_ != nullptr && stack_->isContentShown()) {
     const bool isOrderChanged = before.filter != choice_.filter ||
                                 before.sortColumn != choice_.sortColumn ||
                                 before.sortOrder != choice_.sortOrder;

@@ -31,8 +31,8 @@ class QTreeWidget;
 namespace vitrine::ui {
 
 class ArtifactTiles;
-class EmptyPage;
 class FigureView;
+class PageStack;
 class ParallelView;
 class ReportBar;
 
@@ -84,7 +84,7 @@ class ComparePage final : public ReadingPage {
   void setBaselineFromTable();
   void selectRunsOfTable();
   // compare_charts.cpp
-  QWidget* makeCurveTools();
+  QWidget* makeCurveTools(QWidget* parent);
   QWidget* makeParallel();
   QWidget* makeScatter();
   QWidget* makeArtifacts();
@@ -183,9 +183,9 @@ class ComparePage final : public ReadingPage {
   bool isReportAsked_ = false;  ///< while the runs are read
   ReportBar* report_ = nullptr;
 
-  QStackedWidget *stack_, *views_;
+  PageStack* stack_;
+  QStackedWidget* views_;
   QBoxLayout* pair_ = nullptr;  ///< of curves and difference
-  EmptyPage* empty_ = nullptr;
   QLabel *headline_ = nullptr, *about_ = nullptr, *leftOut_ = nullptr, *busy_ = nullptr;
   QToolButton* cancel_ = nullptr;
   QString emptyPage_;

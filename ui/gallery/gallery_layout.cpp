@@ -141,7 +141,7 @@ void GalleryPage::makeActions() {
 }
 
 QWidget* GalleryPage::makeTop() {
-  auto* bar = new FlowBar(this);
+  auto* bar = new FlowBar(stack_->content());
   FlowRow& row = bar->row();
   search_ =
       makeSearchField(tr("Search images"),
@@ -199,7 +199,7 @@ QWidget* GalleryPage::makeTop() {
 }
 
 QWidget* GalleryPage::makeSheet() {
-  auto* card = withRole(new QFrame(this), "card");
+  auto* card = withRole(new QFrame(views_), "card");
   auto* column = columnIn(card, {px(8), px(8), px(8), px(8)}, px(6));
   sheet_ = new ContactSheet(
       model_, thumbnails_, [this](const store::ImageEntry& image) { return describe(image); },
@@ -238,7 +238,7 @@ QWidget* GalleryPage::makeSheet() {
 }
 
 QWidget* GalleryPage::makeSteps() {
-  auto* card = withRole(new QFrame(this), "card");
+  auto* card = withRole(new QFrame(views_), "card");
   auto* column = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   stepsNote_ = withRole(new WrapLabel(card), "small");
   column->addWidget(stepsNote_);
@@ -273,7 +273,7 @@ QWidget* GalleryPage::makeSteps() {
 }
 
 QWidget* GalleryPage::makeStage() {
-  auto* card = withRole(new QFrame(this), "card");
+  auto* card = withRole(new QFrame(views_), "card");
   auto* column = columnIn(card, {px(8), px(8), px(8), px(8)}, px(6));
   auto* bar = new FlowBar(card);
   bar->row().setSpacing(px(6));
@@ -302,13 +302,13 @@ QWidget* GalleryPage::makeStage() {
 }
 
 QWidget* GalleryPage::makeViews() {
-  splitter_ = new QSplitter(this);
+  splitter_ = new QSplitter(stack_->content());
   splitter_->setChildrenCollapsible(false);
-  views_ = new QStackedWidget(this);
+  views_ = new QStackedWidget(splitter_);
   views_->addWidget(makeSheet());
   views_->addWidget(makeSteps());
   views_->addWidget(makeStage());
-  auto* none = new EmptyPage(QString(), tr("Clear the search"), this);
+  auto* none = new EmptyPage(QString(), tr("Clear the search"), views_);
   none->setObjectName(QStringLiteral("noHits"));
   connect(none, &EmptyPage::actionRequested, this, [this] { search(QString()); });
   views_->addWidget(none);
@@ -333,7 +333,7 @@ QWidget* GalleryPage::makeViews() {
          &GalleryPage::copyRecipe);
   button(tr("Show run"), tr("Select the run of the image and show its curves"),
          &GalleryPage::showRun);
-  auto* area = makeFitArea(details_, this);
+  auto* area = makeFitArea(details_, splitter_);
   area->setMinimumWidth(px(200));
   splitter_->addWidget(area);
   splitter_->setStretchFactor(0, 1);

@@ -41,19 +41,14 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
       steps_(workbench.store().file()),
       loading_({&list_}, kReloadMs),
       thumbnails_(workbench.store().file(), kPictureBytes / 2, this),
-      pictures_(workbench.store().file(), kPictureBytes / 2, this) {
+      pictures_(workbench.store().file(), kPictureBytes / 2, this),
+      stack_(new PageStack(this)) {
   setMinimumSize(240, 140);
-  auto* outer = columnIn(this, {}, 0);
-  stack_ = new QStackedWidget(this);
-  outer->addWidget(stack_);
-  auto* page = new QWidget(this);
-  auto* column = columnIn(page, {px(12), px(12), px(12), px(12)}, px(8));
+  auto* column = columnIn(stack_->content(), {px(12), px(12), px(12), px(12)}, px(8));
   makeActions();
   column->addWidget(makeTop());
   column->addWidget(makeViews(), 1);
-  stack_->addWidget(makeFitArea(page, this));
-  empty_ = new EmptyPage(QString(), QString(), this);
-  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+  connect(&stack_->empty(), &EmptyPage::actionRequested, this, [this] {
     hasOffer() ? offer_.press() : workbench_.showPage(QStringLiteral("playground"));
   });
   connect(&offer_, &DrawingOffer::changed, this, [this] {
@@ -63,23 +58,21 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
   connect(&workbench_, &Workbench::catalogReady, this, [this] {
     if (total_ == 0) changed();
   });
-  connect(empty_, &EmptyPage::cancelRequested, this, [this] {
+  connect(&stack_->empty(), &EmptyPage::cancelRequested, this, [this] {
     loading_.cancel();
     isStale_ = true;
-    empty_->showMessage(tr("Reading was cancelled: open the page again to read the images."),
-                        QString());
+    stack_->empty().showMessage(
+        tr("Reading was cancelled: open the page again to read the images."), QString());
   });
-  stack_->addWidget(makeFitArea(empty_, this));
-  stack_->setCurrentIndex(1);
 
   connect(&loading_, &LoadingState::again, this, &GalleryPage::reload);
   connect(&loading_, &LoadingState::waiting, this, [this] {
-    if (!isRead_) empty_->showMessage(tr("Reading the list of images\u2026"), QString());
+    if (!isRead_) stack_->empty().showMessage(tr("Reading the list of images\u2026"), QString());
     count_->setText(tr("Searching\u2026"));
   });
   connect(&loading_, &LoadingState::cancellable, this,
-          [this] { empty_->setCancelShown(!isRead_); });
-  connect(&loading_, &LoadingState::done, this, [this] { empty_->setCancelShown(false); });
+          [this] { stack_->empty().setCancelShown(!isRead_); });
+  connect(&loading_, &LoadingState::done, this, [this] { stack_->empty().setCancelShown(false); });
   connect(&list_, &Background::failed, this, [this](const QString& sentence) {
     error_ = tr("The images cannot be read: %1").arg(sentence);
     afterReading();

@@ -36,8 +36,8 @@ class QStackedWidget;
 namespace vitrine::ui {
 
 class ContactSheet;
-class EmptyPage;
 class ImageDetails;
+class PageStack;
 
 class GalleryPage final : public ReadingPage {
   Q_OBJECT
@@ -154,9 +154,9 @@ class GalleryPage final : public ReadingPage {
   GalleryModel model_;
   Thumbnails thumbnails_, pictures_;
 
-  QStackedWidget *stack_ = nullptr, *views_ = nullptr;
+  PageStack* stack_;
+  QStackedWidget* views_ = nullptr;
   QSplitter* splitter_ = nullptr;
-  EmptyPage* empty_ = nullptr;
   QLineEdit* search_ = nullptr;
   QTimer typing_;  ///< until what was typed is searched
   QLabel *count_ = nullptr, *problem_ = nullptr, *stepText_ = nullptr, *sightText_ = nullptr;

@@ -103,8 +103,7 @@ bool GalleryPage::hasOffer() const {
 void GalleryPage::afterReading() {
   isRead_ = error_.isEmpty();
   if (!error_.isEmpty()) {
-    empty_->showMessage(error_, QString());
-    stack_->setCurrentIndex(1);
+    stack_->showEmpty(error_);
     return;
   }
   if (total_ == 0) {
@@ -113,13 +112,12 @@ void GalleryPage::afterReading() {
            "here, and those that you send from the Playground.");
     offer_.setComing(drawing_.coming);
     if (hasOffer())
-      empty_->showMessage(sentence + QLatin1Char(' ') + offer_.sentence(), offer_.action());
+      stack_->showEmpty(sentence + QLatin1Char(' ') + offer_.sentence(), offer_.action());
     else
-      empty_->showMessage(sentence, tr("Open Playground"));
-    stack_->setCurrentIndex(1);
+      stack_->showEmpty(sentence, tr("Open Playground"));
     return;
   }
-  stack_->setCurrentIndex(0);
+  stack_->showContent();
   auto* none = views_->findChild<EmptyPage*>(QStringLiteral("noHits"));
   none->showMessage(tr("None of %1 matches \u201c%2\u201d.")
                         .arg(counted(total_, tr("image"), tr("images")), search_->text().trimmed()),

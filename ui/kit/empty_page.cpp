@@ -32,4 +32,19 @@ void EmptyPage::showMessage(const QString& sentence, const QString& action) {
   action_->setVisible(!action.isEmpty());
 }
 
+PageStack::PageStack(QWidget* page)
+    : QStackedWidget(page),
+      content_(new QWidget(this)),
+      empty_(new EmptyPage(QString(), QString(), this)) {
+  columnIn(page, {})->addWidget(this);
+  addWidget(makeFitArea(content_, this));
+  addWidget(makeFitArea(empty_, this));
+  setCurrentIndex(1);
+}
+
+void PageStack::showEmpty(const QString& sentence, const QString& action) {
+  empty_->showMessage(sentence, action);
+  setCurrentIndex(1);
+}
+
 }  // namespace vitrine::ui

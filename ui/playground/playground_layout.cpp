@@ -6,11 +6,11 @@
 #include <QScrollArea>
 #include <QSlider>
 #include <QSplitter>
-#include <QStackedWidget>
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
 #include <QToolButton>
 
+#include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
 #include "ui/kit/icons.h"
@@ -121,7 +121,7 @@ void PlaygroundPage::makeActions() {
 }
 
 QWidget* PlaygroundPage::makeLending() {
-  lending_ = withRole(new QFrame(this), "card");
+  lending_ = withRole(new QFrame(stack_->content()), "card");
   auto* line = rowIn(lending_, {px(12), px(6), px(12), px(6)}, px(8));
   lendingText_ = new WrapLabel(lending_);
   lendingText_->setTextFormat(Qt::RichText);
@@ -136,7 +136,7 @@ QWidget* PlaygroundPage::makeLending() {
 }
 
 QWidget* PlaygroundPage::makeSettings() {
-  auto [card, column, head] = playCard(this);
+  auto [card, column, head] = playCard(across_);
   head->addWidget(playTitle(tr("Settings"), "title", card), 1);
   auto* inside = new QWidget(card);
   auto* rows = columnIn(inside, {0, 0, px(4), 0}, px(8));
@@ -195,7 +195,7 @@ QWidget* PlaygroundPage::makeSettings() {
 }
 
 QWidget* PlaygroundPage::makeBoard() {
-  auto [card, column, head] = playCard(this);
+  auto [card, column, head] = playCard(down_);
   boardTitle_ = playTitle(tr("Images"), "title", card);
   boardAbout_ = playTitle(QString(), "muted", card);
   boardAbout_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -230,7 +230,7 @@ QWidget* PlaygroundPage::makeBoard() {
 }
 
 QWidget* PlaygroundPage::makeFilm() {
-  auto [card, column, head] = playCard(this);
+  auto [card, column, head] = playCard(down_);
   filmCard_ = card;
   filmTitle_ = playTitle(tr("Denoising"), "title", card);
   auto* bar = new FlowBar(card);

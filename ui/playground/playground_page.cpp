@@ -11,7 +11,6 @@
 #include <QScrollArea>
 #include <QSlider>
 #include <QSplitter>
-#include <QStackedWidget>
 #include <QToolButton>
 #include <algorithm>
 #include <utility>
@@ -47,15 +46,12 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
       worker_(workbench.models(), workbench.store().file()),
       pictures_(workbench.models()),
       offer_(workbench),
-      stack_(new QStackedWidget(this)) {
+      stack_(new PageStack(this)) {
   setMinimumSize(240, 140);
-  auto* outer = columnIn(this, {});
-  outer->addWidget(stack_);
   makeActions();
-  auto* body = new QWidget(this);
-  auto* column = columnIn(body, {px(12), px(12), px(12), px(12)}, px(12));
+  auto* column = columnIn(stack_->content(), {px(12), px(12), px(12), px(12)}, px(12));
   column->addWidget(makeLending());
-  across_ = withRole(new QSplitter(body), "gap");
+  across_ = withRole(new QSplitter(stack_->content()), "gap");
   across_->setChildrenCollapsible(false);
   across_->setHandleWidth(px(12));
   across_->addWidget(makeSettings());
@@ -69,10 +65,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
   column->addWidget(across_, 1);
   makeSide();
   placeSide();
-  stack_->addWidget(makeFitArea(body, this));
-  empty_ = new EmptyPage(QString(), QString(), this);
-  stack_->addWidget(makeFitArea(empty_, this));
-  connect(empty_, &EmptyPage::actionRequested, &offer_, &DrawingOffer::press);
+  connect(&stack_->empty(), &EmptyPage::actionRequested, &offer_, &DrawingOffer::press);
   connect(&offer_, &DrawingOffer::changed, this, [this] {
     if (drawable_.runs.empty()) showNothingDraws();
   });
@@ -105,7 +98,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
   connect(&workbench_.selection(), &Selection::recalled, this, &PlaygroundPage::takeRecipe);
   connect(&workbench_, &Workbench::catalogReady, this, [this] { changed(); });
   connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
-    if (drawable_.runs.empty()) showEmpty(sentence);
+    if (drawable_.runs.empty()) stack_->showEmpty(sentence);
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
     colourRuns();
@@ -114,7 +107,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     showHistory();
   });
   connect(&lists_, &Background::failed, this, [this](const QString& sentence) {
-    showEmpty(tr("The runs cannot be read: %1").arg(sentence));
+    stack_->showEmpty(tr("The runs cannot be read: %1").arg(sentence));
   });
   connect(&worker_, &DrawWorker::changed, this, &PlaygroundPage::showProgress);
   connect(&worker_, &DrawWorker::ended, this, &PlaygroundPage::takeEnd);
@@ -131,7 +124,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     showError(sentence);
     showButtons();
   });
-  showEmpty(tr("Reading which runs can draw\u2026"));
+  stack_->showEmpty(tr("Reading which runs can draw\u2026"));
   showButtons();
   showFilm(false);
   showRecipe();

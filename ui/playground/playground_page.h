@@ -25,16 +25,15 @@ class QListWidget;
 class QPushButton;
 class QSlider;
 class QSplitter;
-class QStackedWidget;
 class QToolButton;
 
 namespace vitrine::ui {
 
 class ElidedLabel;
-class EmptyPage;
 class FactTable;
 class FilmStrip;
 class ImageBoard;
+class PageStack;
 class WrapLabel;
 
 class PlaygroundPage final : public ReadingPage {
@@ -82,7 +81,6 @@ class PlaygroundPage final : public ReadingPage {
   void fillForm(const std::string& sampler);
   void warm();
   void takeWarm(const Json& loaded, const QString& sampler);
-  void showEmpty(const QString& sentence, const QString& action = {});
   void showNothingDraws();
   void showLending();
   void showLendingPaused();
@@ -160,8 +158,7 @@ class PlaygroundPage final : public ReadingPage {
   bool holdsQueue_ = false;  ///< it ran before this page paused the runs
 
   QTimer reloadTimer_, warmTimer_, playTimer_;
-  QStackedWidget* stack_;
-  EmptyPage* empty_ = nullptr;
+  PageStack* stack_;
   QSplitter *across_ = nullptr, *down_ = nullptr;
   QFrame* lending_ = nullptr;
   WrapLabel* lendingText_ = nullptr;

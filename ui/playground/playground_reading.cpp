@@ -7,7 +7,6 @@
 #include <QPointer>
 #include <QPushButton>
 #include <QSignalBlocker>
-#include <QStackedWidget>
 #include <algorithm>
 
 #include "core/jobs/command.h"
@@ -85,14 +84,9 @@ void PlaygroundPage::takeKept(const std::string& database) {
   showHistory();
 }
 
-void PlaygroundPage::showEmpty(const QString& sentence, const QString& action) {
-  empty_->showMessage(sentence, action);
-  stack_->setCurrentIndex(1);
-}
-
 void PlaygroundPage::showNothingDraws() {
   offer_.setComing(drawable_.coming);
-  showEmpty(offer_.sentence(), offer_.action());
+  stack_->showEmpty(offer_.sentence(), offer_.action());
 }
 
 void PlaygroundPage::takeRuns(DrawableRuns found) {
@@ -107,8 +101,8 @@ void PlaygroundPage::takeRuns(DrawableRuns found) {
     return;
   }
   if (workbench_.models() == nullptr)
-    return showEmpty(tr("Nothing can be computed with this database from here."));
-  stack_->setCurrentIndex(0);
+    return stack_->showEmpty(tr("Nothing can be computed with this database from here."));
+  stack_->showContent();
   {
     const QSignalBlocker quiet(runBox_);
     runBox_->clear();

@@ -33,7 +33,7 @@ class DragView final : public FigureView {
 }  // namespace
 
 QWidget* SpectraPage::makeTools() {
-  auto* bar = new FlowBar(this);
+  auto* bar = new FlowBar(content());
   FlowRow* row = &bar->row();
   threshold_ =
       withName(new QSpinBox(this), tr("Threshold of the rank"),
@@ -111,7 +111,7 @@ QWidget* SpectraPage::makeTools() {
 }
 
 FigureView* SpectraPage::makeView(const QString& name, int leastHeight) {
-  auto* view = withName(new DragView(this), name);
+  auto* view = withName(new DragView(content()), name);
   view->setSteered(true);
   view->setMinimumHeight(px(leastHeight));
   return view;

@@ -34,8 +34,7 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
     : ResultsPage(workbench, kMostSpectra, 2, kSpectraReloadMs, parent),
       lists_(reader(0)),
       spectra_(reader(1)) {
-  auto* shown = new QWidget(this);
-  auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)}, px(8));
+  auto* column = columnIn(content(), {px(12), px(12), px(12), px(12)}, px(8));
   column->addWidget(makeTools());
   makeAnalyses(
       {.compute = tr("Compute the spectra"),
@@ -63,7 +62,7 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
   stepBar_ = new StepBar(tr("Steps whose spectra are stored"), this);
   connect(stepBar_, &StepBar::chosen, this, &SpectraPage::chooseStep);
   connectViews();
-  begin(shown, tr("Reading the spectra of the runs\u2026"), tr("The spectra cannot be read: %1"),
+  begin(tr("Reading the spectra of the runs\u2026"), tr("The spectra cannot be read: %1"),
         {follow_, heads_, share_, waterfall_, controls_, stepBar_->slider(), effective_, stable_});
   connect(&workbench_.selection(), &Selection::focusChanged, this, [this] {
     const Selection& selection = workbench_.selection();

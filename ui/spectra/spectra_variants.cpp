@@ -20,7 +20,7 @@ constexpr qsizetype kMostNamed = 4;
 }  // namespace
 
 QWidget* SpectraPage::makeVariants() {
-  variants_ = new QWidget(this);
+  variants_ = new QWidget(content());
   auto* row = rowIn(variants_, {}, px(8));
   variantsText_ = withRole(new WrapLabel(variants_), "small");
   variantsText_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -24,6 +24,7 @@
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
+#include "tests/ui/support/count_probe.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/soon.h"
@@ -469,6 +470,12 @@ TEST_F(ComparePageTest, CurvesAreDrawnInTheBackgroundAndReadOnce) {
   choice.isLogX = true;
   page_->choose(choice);
   EXPECT_TRUE(soon([&] { return curves().figure() != nullptr; }));
+}
+
+TEST_F(ComparePageTest, PartsAreMadeWhereTheyStay) {
+  const StyleCount styled;
+  const ComparePage page(studio_.workbench);
+  EXPECT_LT(styled.count(), 3 * page.findChildren<QWidget*>().size());
 }
 
 TEST_F(ComparePageTest, NothingLiesOnAnythingElseAtAnySizeAndZoom) {

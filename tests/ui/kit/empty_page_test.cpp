@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "tests/ui/support/qt_test.h"
+#include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
 namespace {
@@ -40,6 +41,21 @@ TEST(EmptyPage, KeepsTheFocusOfAButtonThatHasNoWordAnyMore) {
   page->findChildren<QPushButton*>()[0]->setFocus();
   page->showMessage(QStringLiteral("Computing."), QString());
   EXPECT_EQ(window.focusWidget(), page);
+}
+
+TEST(PageStack, ShowsItsEmptyStateUntilThereIsContent) {
+  QWidget page;
+  auto* stack = new PageStack(&page);
+  auto* label = new QLabel(QStringLiteral("Curves"), stack->content());
+  columnIn(stack->content(), {})->addWidget(label);
+  page.show();
+  EXPECT_FALSE(label->isVisible());
+  stack->showContent();
+  EXPECT_TRUE(label->isVisible());
+  stack->showEmpty(QStringLiteral("Nothing is here."));
+  EXPECT_FALSE(label->isVisible());
+  EXPECT_FALSE(stack->isContentShown());
+  EXPECT_EQ(stack->empty().findChild<QLabel*>()->text().toStdString(), "Nothing is here.");
 }
 
 }  // namespace

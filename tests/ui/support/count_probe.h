@@ -1,6 +1,7 @@
 // How often a part does what is to be done once.
 #pragma once
 
+#include <QApplication>
 #include <QEvent>
 #include <QWidget>
 
@@ -29,6 +30,22 @@ class PaintCount : public QObject {
  protected:
   bool eventFilter(QObject* of, QEvent* event) override {
     if (event->type() == QEvent::Paint) ++count_;
+    return QObject::eventFilter(of, event);
+  }
+
+ private:
+  int count_ = 0;
+};
+
+/// Counts how often widgets are given a style from now on.
+class StyleCount : public QObject {
+ public:
+  StyleCount() { qApp->installEventFilter(this); }
+  [[nodiscard]] int count() const { return count_; }
+
+ protected:
+  bool eventFilter(QObject* of, QEvent* event) override {
+    if (event->type() == QEvent::StyleChange && of->isWidgetType()) ++count_;
     return QObject::eventFilter(of, event);
   }
 

@@ -1,7 +1,6 @@
 #include "ui/workbench/analyses/results_page.h"
 
 #include <QGridLayout>
-#include <QStackedWidget>
 #include <QToolButton>
 #include <utility>
 
@@ -28,8 +27,7 @@ ResultsPage::ResultsPage(Workbench& workbench, std::size_t mostRuns, std::size_t
       workbench_(workbench),
       grid_(new QGridLayout),
       mostRuns_(mostRuns),
-      stack_(new QStackedWidget(this)),
-      empty_(new EmptyPage(QString(), QString(), this)) {
+      stack_(new PageStack(this)) {
   setMinimumSize(240, 140);
   grid_->setSpacing(px(12));
   std::vector<Background*> all;
@@ -41,6 +39,8 @@ ResultsPage::ResultsPage(Workbench& workbench, std::size_t mostRuns, std::size_t
 }
 
 ResultsPage::~ResultsPage() = default;
+
+QWidget* ResultsPage::content() { return stack_->content(); }
 
 void ResultsPage::makeAnalyses(const RunAnalyses::Words& newest, const RunAnalyses::Words& steps) {
   analyses_ = new RunAnalyses(workbench_, newest, this);
@@ -66,20 +66,16 @@ void ResultsPage::addTools(FlowRow& row, const QString& id, const QString& expor
   row.addWidget(exports);
 }
 
-void ResultsPage::begin(QWidget* content, const QString& reading, const QString& failed,
+void ResultsPage::begin(const QString& reading, const QString& failed,
                         std::initializer_list<QWidget*> tabOrder) {
-  columnIn(this, {})->addWidget(stack_);
-  stack_->addWidget(makeFitArea(content, this));
-  stack_->addWidget(makeFitArea(empty_, this));
-  stack_->setCurrentIndex(1);
   arrange();
-  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+  connect(&stack_->empty(), &EmptyPage::actionRequested, this, [this] {
     if (runs().empty())
       workbench_.showPage(QStringLiteral("configure"));
     else
       analyses_->press();
   });
-  connect(empty_, &EmptyPage::cancelRequested, this, &ResultsPage::cancelReading);
+  connect(&stack_->empty(), &EmptyPage::cancelRequested, this, &ResultsPage::cancelReading);
   keepWheelForFocus(*this);
   QWidget* before = nullptr;
   for (QWidget* next : tabOrder) {
@@ -88,7 +84,7 @@ void ResultsPage::begin(QWidget* content, const QString& reading, const QString&
   }
   const auto offerCancel = [this](bool isOffered) {
     cancel_->setVisible(isOffered);
-    empty_->setCancelShown(isOffered);
+    stack_->empty().setCancelShown(isOffered);
   };
   connect(loading_.get(), &LoadingState::again, this, [this] { reload(); });
   connect(loading_.get(), &LoadingState::cancellable, this, [offerCancel] { offerCancel(true); });
@@ -116,11 +112,10 @@ void ResultsPage::beginReading() {
   step_ = selectedStep(workbench_);
 }
 
-void ResultsPage::showContent() { stack_->setCurrentIndex(0); }
+void ResultsPage::showContent() { stack_->showContent(); }
 
 void ResultsPage::showEmpty(const QString& sentence, const QString& action) {
-  empty_->showMessage(sentence, action);
-  stack_->setCurrentIndex(1);
+  stack_->showEmpty(sentence, action);
 }
 
 void ResultsPage::cancelReading() {

@@ -13,13 +13,12 @@
 #include "ui/workbench/page.h"
 
 class QGridLayout;
-class QStackedWidget;
 class QToolButton;
 
 namespace vitrine::ui {
 
-class EmptyPage;
 class FlowRow;
+class PageStack;
 
 class ResultsPage : public ReadingPage {
   Q_OBJECT
@@ -36,13 +35,15 @@ class ResultsPage : public ReadingPage {
   ~ResultsPage() override;
 
   // For the constructor of a page, in this order.
+  /// Parent of the page's parts.
+  [[nodiscard]] QWidget* content();
   /// \param newest  of the newest checkpoints \param steps  of the other ones
   void makeAnalyses(const RunAnalyses::Words& newest, const RunAnalyses::Words& steps);
   /// Cancel and Export at the end of the tools. \param id  of the page
   void addTools(FlowRow& row, const QString& id, const QString& exportTip);
   /// Shows the empty state until showContent(). \param reading  "Reading the spectra..." \param
   /// failed  "The spectra cannot be read: %1" \param tabOrder  of the controls
-  void begin(QWidget* content, const QString& reading, const QString& failed,
+  void begin(const QString& reading, const QString& failed,
              std::initializer_list<QWidget*> tabOrder);
 
   [[nodiscard]] Background& reader(std::size_t number) { return *readers_[number]; }
@@ -82,8 +83,7 @@ class ResultsPage : public ReadingPage {
   std::size_t mostRuns_;
   std::vector<std::unique_ptr<Background>> readers_;
   std::unique_ptr<LoadingState> loading_;  ///< all of them
-  QStackedWidget* stack_;
-  EmptyPage* empty_;
+  PageStack* stack_;
   QToolButton* cancel_ = nullptr;
 };
 
