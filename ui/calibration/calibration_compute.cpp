@@ -23,20 +23,13 @@ bool CalibrationPage::canAnswer(std::int64_t run) const {
 }
 
 QString CalibrationPage::whyNone() const {
-  QStringList names;
-  qsizetype ofScripts = 0;
-  for (const std::int64_t run : readOf_) {
+  const Lacking lacking = [this](std::int64_t run) -> const RunBasics* {
     const auto stored = stored_.find(run);
-    if (stored == stored_.end() || !stored->second.answers.empty()) continue;
-    const bool isOfScript = stored->second.isOfScript;
-    if (!isOfScript && canAnswer(run)) continue;
-    names << runName(run);
-    ofScripts += isOfScript ? 1 : 0;
-  }
-  if (names.isEmpty()) return {};
-  const QString why = tr("No analysis here compares confidence with accuracy for the model of %1.")
-                          .arg(quotedNames(names));
-  return ofScripts < names.size() ? why : why + QLatin1Char(' ') + whyScriptsHaveNone(ofScripts);
+    const bool hasNone = stored != stored_.end() && stored->second.answers.empty();
+    return hasNone && (stored->second.isOfScript || !canAnswer(run)) ? &stored->second : nullptr;
+  };
+  return whyNoneOf(tr("No analysis here compares confidence with accuracy for the model of %1."),
+                   lacking);
 }
 
 std::vector<std::int64_t> CalibrationPage::runsWithout() const {

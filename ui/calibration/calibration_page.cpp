@@ -16,7 +16,6 @@
 
 #include "core/artifact/cue_decisions.h"
 #include "core/config/lookup.h"
-#include "core/store/script_runs.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
@@ -139,6 +138,7 @@ void CalibrationPage::reload() {
       if (isStale) return {};
       const std::vector<store::ArtifactRow> rows = store.artifacts(run);
       Stored& one = stored[run];
+      static_cast<RunBasics&>(one) = readBasics(store, run);
       one.answers = storedAnswers(rows);
       for (const store::ArtifactRow& row : rows) {
         if (row.kind == artifact_kind::kCueDecisions)
@@ -147,11 +147,6 @@ void CalibrationPage::reload() {
         if (row.kind == artifact_kind::kReliability)
           one.samples = stateInteger(row.meta, "samples", one.samples);
       }
-      for (const store::CheckpointRow& checkpoint : store.checkpoints(run))
-        one.checkpoints.push_back(checkpoint.step);
-      std::sort(one.checkpoints.begin(), one.checkpoints.end());
-      one.config = store.config(run);
-      one.isOfScript = store::scriptOf(store, run).has_value();
       one.dataset = textAt(one.config, "data.dataset");
     }
     return [this, wanted, stored = std::move(stored), uuid = databaseUuid(store)] {

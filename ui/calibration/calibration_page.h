@@ -70,14 +70,11 @@ class CalibrationPage final : public ResultsPage {
     AnswersOf which;
     CueDecisions decisions;
   };
-  struct Stored {
+  struct Stored : RunBasics {
     std::vector<StoredAnswers> answers;
-    std::int64_t samples = 0;               ///< of its last evaluation; 0: not known
-    std::vector<std::int64_t> checkpoints;  ///< steps, ascending
-    std::vector<StoredCues> cues;           ///< by step
-    std::string dataset;                    ///< that the run trains on; "": not known
-    Json config;
-    bool isOfScript = false;  ///< of another program, which logged the run
+    std::int64_t samples = 0;      ///< of its last evaluation; 0: not known
+    std::vector<StoredCues> cues;  ///< by step
+    std::string dataset;           ///< that the run trains on; "": not known
   };
   struct FilmLine {
     Binning binning;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/config/catalog.h"
+#include "core/config/lookup.h"
 #include "core/config/reads_images.h"
 #include "ui/kit/value_text.h"
 #include "ui/spectra/spectra_page.h"
@@ -20,13 +21,7 @@ constexpr const char* kUsualAnalysis = "attention_rank";  // where the cards do 
 
 std::string SpectraPage::architectureOf(std::int64_t run) const {
   const auto facts = facts_.find(run);
-  if (facts == facts_.end()) return {};
-  const auto& config = facts->second.config;
-  const auto model = std::find_if(config.begin(), config.end(), [](const auto& each) {
-    return each.first == "model.architecture";
-  });
-  const bool isNamed = model != config.end() && model->second.is_string();
-  return isNamed ? model->second.get<std::string>() : std::string();
+  return facts == facts_.end() ? std::string() : textAt(facts->second.config, "model.architecture");
 }
 
 std::string SpectraPage::analysisOf(std::int64_t run) const {
@@ -47,20 +42,13 @@ std::string SpectraPage::analysisOf(std::int64_t run) const {
 }
 
 QString SpectraPage::whyNone() const {
-  QStringList names;
-  qsizetype ofScripts = 0;
-  for (const std::int64_t run : readOf_) {
+  const Lacking lacking = [this](std::int64_t run) -> const RunBasics* {
     const auto facts = facts_.find(run);
-    if (facts == facts_.end() || !facts->second.stored.empty()) continue;
-    const bool isOfScript = facts->second.isOfScript;
-    if (!isOfScript && !analysisOf(run).empty()) continue;
-    names << runName(run);
-    ofScripts += isOfScript ? 1 : 0;
-  }
-  if (names.isEmpty()) return {};
-  const QString why =
-      tr("No analysis here computes singular values for the model of %1.").arg(quotedNames(names));
-  return ofScripts < names.size() ? why : why + QLatin1Char(' ') + whyScriptsHaveNone(ofScripts);
+    const bool hasNone = facts != facts_.end() && facts->second.stored.empty();
+    return hasNone && (facts->second.isOfScript || analysisOf(run).empty()) ? &facts->second
+                                                                            : nullptr;
+  };
+  return whyNoneOf(tr("No analysis here computes singular values for the model of %1."), lacking);
 }
 
 std::vector<std::int64_t> SpectraPage::runsWithout() const {

@@ -13,7 +13,6 @@
 
 #include "core/base/error.h"
 #include "core/config/config.h"
-#include "core/store/script_runs.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
 #include "ui/workbench/recipe.h"
@@ -110,12 +109,9 @@ void SpectraPage::reload() {
     std::map<std::int64_t, Facts> facts;
     for (const std::int64_t run : wanted) {
       if (isStale) return {};
-      facts[run].stored = storedSpectra(store.artifacts(run));
-      facts[run].config = flatten(store.config(run));
-      facts[run].isOfScript = store::scriptOf(store, run).has_value();
-      for (const store::CheckpointRow& checkpoint : store.checkpoints(run))
-        facts[run].checkpoints.push_back(checkpoint.step);
-      std::sort(facts[run].checkpoints.begin(), facts[run].checkpoints.end());
+      Facts& one = facts[run];
+      one = {readBasics(store, run), storedSpectra(store.artifacts(run)), {}};
+      one.settings = flatten(one.config);
     }
     return [this, wanted, facts = std::move(facts), uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);

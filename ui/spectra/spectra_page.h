@@ -68,11 +68,9 @@ class SpectraPage final : public ResultsPage {
     /// By architecture and analysis, as they were looked up.
     std::map<std::pair<std::string, std::string>, RankControls> knownControls;
   };
-  struct Facts {
+  struct Facts : RunBasics {
     std::vector<StoredSpectrum> stored;
-    std::vector<std::pair<std::string, Json>> config;  ///< flat
-    std::vector<std::int64_t> checkpoints;             ///< steps, ascending
-    bool isOfScript = false;                           ///< of another program, which logged it
+    std::vector<std::pair<std::string, Json>> settings;  ///< of the configuration
   };
 
   /// Variants of the experiment of the drawn runs none of whose runs is drawn, done or in progress.

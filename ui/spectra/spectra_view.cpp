@@ -49,13 +49,13 @@ QString SpectraPage::differenceOf(std::int64_t run) const {
   const auto own = facts_.find(run);
   if (own == facts_.end() || facts_.size() < 2) return {};
   const auto valueIn = [](const Facts& facts, const std::string& key) -> const Json* {
-    for (const auto& [name, value] : facts.config) {
+    for (const auto& [name, value] : facts.settings) {
       if (name == key) return &value;
     }
     return nullptr;
   };
   std::vector<std::pair<bool, QString>> differing;
-  for (const auto& [key, value] : own->second.config) {
+  for (const auto& [key, value] : own->second.settings) {
     const bool differs = std::any_of(facts_.begin(), facts_.end(), [&](const auto& other) {
       const Json* there = valueIn(other.second, key);
       return there == nullptr || *there != value;

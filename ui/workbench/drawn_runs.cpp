@@ -37,13 +37,6 @@ QString runNameOf(const Workbench& workbench, std::int64_t run) {
              : QString::fromStdString(found->second.name);
 }
 
-QString whyScriptsHaveNone(qsizetype runs) {
-  if (runs == 0) return {};
-  return runs == 1
-             ? Workbench::tr("This run was logged by a script: Vitrine has no model of it.")
-             : Workbench::tr("These runs were logged by a script: Vitrine has no model of them.");
-}
-
 StepBar::StepBar(const QString& tip, QWidget* page)
     : QWidget(page), slider_(new QSlider(Qt::Horizontal, this)), text_(new QLabel(this)) {
   auto* line = rowIn(this, {}, px(8));

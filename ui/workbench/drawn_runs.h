@@ -28,9 +28,6 @@ class Workbench;
 /// The name of a run in the list; "run 3" of one that has none or is not in the list.
 [[nodiscard]] QString runNameOf(const Workbench& workbench, std::int64_t run);
 
-/// Why no analysis fits runs that a script of another program logged. \param runs  of them; 0: ""
-[[nodiscard]] QString whyScriptsHaveNone(qsizetype runs);
-
 /// A slider over the steps that a page has. Ctrl+Left and Ctrl+Right move it from anywhere on the
 /// page.
 class StepBar final : public QWidget {

@@ -2,12 +2,15 @@
 
 #include <QGridLayout>
 #include <QToolButton>
+#include <algorithm>
 #include <utility>
 
+#include "core/store/script_runs.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
@@ -146,6 +149,31 @@ bool ResultsPage::stackParts(std::initializer_list<QWidget*> parts, int columns)
 void ResultsPage::resizeEvent(QResizeEvent* event) {
   ReadingPage::resizeEvent(event);
   arrange();
+}
+
+ResultsPage::RunBasics ResultsPage::readBasics(store::RunReader& store, std::int64_t run) {
+  RunBasics basics{store.config(run), {}, store::scriptOf(store, run).has_value()};
+  for (const store::CheckpointRow& checkpoint : store.checkpoints(run))
+    basics.checkpoints.push_back(checkpoint.step);
+  std::sort(basics.checkpoints.begin(), basics.checkpoints.end());
+  return basics;
+}
+
+QString ResultsPage::whyNoneOf(const QString& sentence, const Lacking& lacking) const {
+  QStringList names;
+  qsizetype ofScripts = 0;
+  for (const std::int64_t run : readOf_) {
+    if (const RunBasics* basics = lacking(run)) {
+      names << runName(run);
+      ofScripts += basics->isOfScript ? 1 : 0;
+    }
+  }
+  if (names.isEmpty()) return {};
+  const QString why = sentence.arg(quotedNames(names));
+  if (ofScripts < names.size()) return why;
+  return why + QLatin1Char(' ') +
+         (ofScripts == 1 ? tr("This run was logged by a script: Vitrine has no model of it.")
+                         : tr("These runs were logged by a script: Vitrine has no model of them."));
 }
 
 std::vector<std::int64_t> ResultsPage::runs() const {

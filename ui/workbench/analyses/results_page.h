@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -58,6 +59,18 @@ class ResultsPage : public ReadingPage {
   /// \param columns  that each takes there \returns  whether the page is narrow
   [[nodiscard]] bool stackParts(std::initializer_list<QWidget*> parts, int columns);
   void resizeEvent(QResizeEvent* event) override;
+
+  /// What is stored of a run, whatever its results are.
+  struct RunBasics {
+    Json config;
+    std::vector<std::int64_t> checkpoints;  ///< steps, ascending
+    bool isOfScript = false;                ///< of another program, which logged the run
+  };
+  [[nodiscard]] static RunBasics readBasics(store::RunReader& store, std::int64_t run);
+  /// nullptr of a run that has results, or that they can be computed for.
+  using Lacking = std::function<const RunBasics*(std::int64_t run)>;
+  /// Why runs have no results; "" where none lacks them. \param sentence  "... the model of %1."
+  [[nodiscard]] QString whyNoneOf(const QString& sentence, const Lacking& lacking) const;
 
   [[nodiscard]] std::vector<std::int64_t> runs() const;
   [[nodiscard]] QString runName(std::int64_t run) const;
