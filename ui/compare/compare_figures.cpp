@@ -249,22 +249,13 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
   if (!table.claims.empty()) {
     Json rows = Json::array(), ok = Json::array(), bad = Json::array();
     if (!csv.isEmpty()) csv += QLatin1Char('\n');
-    csv += QStringLiteral("claim,verdict,n,mean,lower,upper,margin,why\n");
+    csv += claimsCsv(table.claims);
     for (const ClaimRow& row : table.claims) {
       if (row.judgement.verdict == Verdict::Reproduced) ok.push_back({rows.size(), 1});
       if (row.judgement.verdict == Verdict::Contradicted) bad.push_back({rows.size(), 1});
-      const SampleStatistics& s = row.judgement.statistics;
-      const bool isEmpty = s.count == 0;
-      rows.push_back({row.claim.name, toString(row.judgement.verdict), s.count,
-                      measuredText(row).toStdString(), thresholdText(row).toStdString(),
-                      row.judgement.reason});
-      csv += csvLine({QString::fromStdString(row.claim.name),
-                      QString::fromStdString(toString(row.judgement.verdict)),
-                      QString::number(s.count), isEmpty ? QString() : csvNumber(s.mean),
-                      isEmpty ? QString() : csvNumber(s.interval.lower),
-                      isEmpty ? QString() : csvNumber(s.interval.upper),
-                      csvNumber(row.judgement.threshold),
-                      QString::fromStdString(row.judgement.reason)});
+      rows.push_back({row.claim.name, toString(row.judgement.verdict),
+                      row.judgement.statistics.count, measuredText(row).toStdString(),
+                      thresholdText(row).toStdString(), row.judgement.reason});
     }
     const Json meta = {{"title", QObject::tr("Claims testable at this scale").toStdString()},
                        {"about", QObject::tr("95\u2009% interval over seeds").toStdString()},

@@ -285,21 +285,7 @@ class ControlsFigure final : public Figure {
                        QString::number(row.isControl ? 1 : 0), csvNumber(row.rank.mean),
                        csvNumber(row.rank.deviation), QString::number(row.rank.heads));
     }
-    if (picture_.claims.empty()) return text;
-    text += QStringLiteral("\nclaim,verdict,n,mean,lower,upper,threshold,why\n");
-    for (const ClaimRow& row : picture_.claims) {
-      const SampleStatistics& s = row.judgement.statistics;
-      const bool isEmpty = s.count == 0;
-      const QStringList cells{csvText(QString::fromStdString(row.claim.name)),
-                              QString::fromStdString(toString(row.judgement.verdict)),
-                              QString::number(s.count),
-                              isEmpty ? QString() : csvNumber(s.mean),
-                              isEmpty ? QString() : csvNumber(s.interval.lower),
-                              isEmpty ? QString() : csvNumber(s.interval.upper),
-                              csvNumber(row.judgement.threshold),
-                              csvText(QString::fromStdString(row.judgement.reason))};
-      text += cells.join(QLatin1Char(',')) + QLatin1Char('\n');
-    }
+    if (!picture_.claims.empty()) text += QLatin1Char('\n') + claimsCsv(picture_.claims);
     return text;
   }
 

@@ -79,6 +79,23 @@ QString evidenceText(const ClaimRow& row) {
       .arg(measuredText(row), claimed, counted(seeds, QObject::tr("seed"), QObject::tr("seeds")));
 }
 
+QString claimsCsv(const std::vector<ClaimRow>& rows) {
+  QString text = QStringLiteral("claim,verdict,n,mean,lower,upper,threshold,why\n");
+  for (const ClaimRow& row : rows) {
+    const SampleStatistics& s = row.judgement.statistics;
+    const auto measured = [&s](double value) {
+      return s.count == 0 ? QString() : csvNumber(value);
+    };
+    text += QStringLiteral("%1,%2,%3,%4,%5,%6,%7,%8\n")
+                .arg(csvText(QString::fromStdString(row.claim.name)),
+                     QString::fromStdString(toString(row.judgement.verdict)),
+                     QString::number(s.count), measured(s.mean), measured(s.interval.lower),
+                     measured(s.interval.upper), csvNumber(row.judgement.threshold),
+                     csvText(QString::fromStdString(row.judgement.reason)));
+  }
+  return text;
+}
+
 QString verdictWords(Verdict verdict) {
   const QString word = QString::fromStdString(toString(verdict));
   if (verdict == Verdict::Reproduced) return QStringLiteral("\u2713 ") + word;

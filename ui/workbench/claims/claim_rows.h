@@ -38,6 +38,8 @@ using ClaimFilter = std::function<bool(const Claim&)>;
 [[nodiscard]] QString thresholdText(const ClaimRow& row);
 /// "measured 3.0 ± 0.8, claimed at least 1, 3 seeds"; without a value the reason.
 [[nodiscard]] QString evidenceText(const ClaimRow& row);
+/// One line a claim below the names of the columns, in full precision.
+[[nodiscard]] QString claimsCsv(const std::vector<ClaimRow>& rows);
 /// "reproduced" with its sign.
 [[nodiscard]] QString verdictWords(Verdict verdict);
 [[nodiscard]] QColor verdictColor(Verdict verdict);
