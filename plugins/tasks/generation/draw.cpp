@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
-#include "core/base/joined.h"
 #include "core/plugin/sampler.h"
 
 namespace vitrine::generation {
@@ -14,17 +13,6 @@ using diffusion::GuidedDenoiser;
 using Time = GuidedDenoiser::Time;
 
 constexpr std::int64_t kUsualSteps = 50;
-
-/// \param words  what the key `attention` holds: nothing, or row and column
-std::optional<std::array<std::int64_t, 2>> askedPatch(const std::vector<std::int64_t>& words) {
-  if (words.empty()) return std::nullopt;
-  if (words.size() != 2) {
-    throw ConfigError("attention = [" +
-                      joined(words, [](std::int64_t each) { return std::to_string(each); }) +
-                      "] names no patch; give its row and its column, as [3, 2]");
-  }
-  return std::array{words[0], words[1]};
-}
 
 /// Noise of every sample by its own seed. \param draw  0: what a sample begins with
 at::Tensor noiseOf(const std::vector<std::uint64_t>& seeds, const Denoiser::Sizes& sizes,
@@ -203,12 +191,7 @@ DrawSettings drawSettings(const GenerationSession& session, Method method, const
   s.steps = config.integer("steps");
   s.guidance = {config.real("guidance"), config.integer("guidance_channels")};
   diffusion::requireGuidable(session.labelDrop(), s.guidance);
-  s.asked = askedPatch(config.integers("attention"));
-  if (s.asked && session.attention() == nullptr) {
-    throw ConfigError(
-        "attention of a patch needs a model with attention probabilities, and this one has none; "
-        "leave attention away");
-  }
+  s.asked = askedPatch(config, session.attention());
   switch (method) {
     case Method::Ddpm:
     case Method::Ddim:

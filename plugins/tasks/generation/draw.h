@@ -11,9 +11,9 @@
 
 #include "core/config/config.h"
 #include "core/diffusion/ode.h"
+#include "core/diffusion/patch_attention.h"
 #include "core/diffusion/sde.h"
 #include "plugins/tasks/generation/generation.h"
-#include "plugins/tasks/generation/patch_attention.h"
 
 namespace vitrine::generation {
 

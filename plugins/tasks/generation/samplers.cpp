@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/config/item_card.h"
 #include "core/plugin/sampler.h"
 #include "plugins/tasks/generation/draw.h"
@@ -34,11 +33,7 @@ std::vector<Field> commonFields(std::int64_t steps, const char* stepsDoc) {
           .range(0, 4096),
       integerField("batch_size", 16, "images drawn together").titled("Batch size").range(1, 4096),
       previewsField(),
-      listField(
-          "attention", FieldType::Integer, Json::array(),
-          "row and column of a patch, from 0: where it reads at each preview; empty: not told")
-          .titled("Attention of the patch")
-          .atLeast(0),
+      attentionField(),
   };
 }
 
@@ -102,32 +97,6 @@ GeneratedImage imageOf(const at::Tensor& bytes) {
   return generatedImage(
       {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
       pixels.size(0), pixels.size(1), pixels.size(2));
-}
-
-Json placesOf(const at::Tensor& positions) {
-  Json out = Json::array();
-  for (std::int64_t i = 0; i < positions.size(0); ++i)
-    out.push_back({positions[i][0].item<std::int64_t>(), positions[i][1].item<std::int64_t>()});
-  return out;
-}
-
-/// Where the patch of one image reads at one step.
-Artifact attentionOf(const std::string& sampler, const PatchAttention& attention,
-                     std::int64_t image, std::uint64_t seed, double time) {
-  const at::Tensor rows = attention.ofImage(image);
-  const auto [row, column] = attention.patch();
-  Artifact artifact{sampler,
-                    "attention of seed " + std::to_string(seed) + " at time " + formatReal(time, 4),
-                    artifact_kind::kAttention};
-  setFloat32(artifact, {rows.const_data_ptr<float>(), static_cast<std::size_t>(rows.numel())},
-             rows.sizes().vec(), {"layer", "head", "query", "key"});
-  artifact.meta["attention"] = "softmax";
-  artifact.meta["query_positions"] = Json::array({{row, column}});
-  artifact.meta["key_positions"] = placesOf(attention.keys());
-  artifact.meta["image"] = seed;
-  artifact.meta["seed"] = seed;
-  artifact.meta["time"] = time;
-  return artifact;
 }
 
 class DiffusionSampler final : public Sampler {
@@ -211,7 +180,7 @@ class DiffusionSampler final : public Sampler {
         b.results.artifact(std::move(preview));
         for (std::int64_t i = 0; step.attention != nullptr && i < b.size; ++i) {
           const std::uint64_t seed = seeds[static_cast<std::size_t>(i)];
-          b.results.artifact(attentionOf(id_, *step.attention, i, seed, step.time));
+          b.results.artifact(step.attention->ofImage(id_, i, seed, step.time));
         }
       }
       return !b.results.isCancelled();
