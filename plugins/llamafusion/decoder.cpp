@@ -170,10 +170,12 @@ void DecoderCache::truncate(std::int64_t length) {
                      std::to_string(length));
   }
   positions_.resize(static_cast<std::size_t>(length));
+  images_.resize(static_cast<std::size_t>(length));
 }
 
-void DecoderCache::append(const std::vector<std::int64_t>& positions) {
+void DecoderCache::append(const std::vector<std::int64_t>& positions, std::int64_t image) {
   positions_.insert(positions_.end(), positions.begin(), positions.end());
+  images_.resize(positions_.size(), image);
 }
 
 Decoder::Decoder(const LlamaConfig& config, Separation separation, bool ownImageNorm)
@@ -238,8 +240,15 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     const auto [sum, normed] = modules.mlpNorm->forward(x, branch);
     return sum + modules.mlp->forward(normed);
   };
-  const auto path = pass.attentionTap ? nn::AttentionPath::Explicit : nn::AttentionPath::Automatic;
   std::vector<at::Tensor> seen;  // probabilities of the prefix, then of the tail
+  const auto attend = [&](const at::Tensor& query, nn::AttendOptions options) {
+    at::Tensor values = nn::attend(query, keys.keys, keys.values, options).values;
+    if (pass.attentionTap) {
+      options.path = nn::AttentionPath::Explicit;
+      seen.push_back(nn::attend(query, keys.keys, keys.values, options).softmax);
+    }
+    return values;
+  };
   if (pass.textMask.defined()) {
     const at::Tensor after = whole(all, out.prefix, pass.textMask, angles);
     if (after.defined()) return {after, {}};
@@ -251,10 +260,8 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     nn::AttendOptions options;
     options.isCausal = true;
     options.firstAllowedKey = columns(pass.firstKey, 0, prefix);
-    options.path = path;
-    const nn::AttentionOutput attended = nn::attend(p.query, keys.keys, keys.values, options);
-    out.prefix = residual(own, out.prefix, own.attention->join(attended.values));
-    if (pass.attentionTap) seen.push_back(at::constant_pad_nd(attended.softmax, {0, width}, 0));
+    out.prefix = residual(own, out.prefix, own.attention->join(attend(p.query, options)));
+    if (pass.attentionTap) seen.back() = at::constant_pad_nd(seen.back(), {0, width}, 0);
   }
   if (width > 0) {
     const auto maps = [&](const std::vector<at::Tensor>& rows, bool isImage) {
@@ -268,10 +275,7 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     nn::AttendOptions options;
     options.firstAllowedKey = columns(pass.firstKey, prefix, width);
     options.lastAllowedKey = columns(pass.lastKey, prefix, width);
-    options.path = path;
-    const nn::AttentionOutput attended = nn::attend(p.query, keys.keys, keys.values, options);
-    if (pass.attentionTap) seen.push_back(attended.softmax);
-    const at::Tensor values = attended.values.reshape({width * pass.batch, -1});
+    const at::Tensor values = attend(p.query, options).reshape({width * pass.batch, -1});
     const auto finish = [&](const std::vector<at::Tensor>& rows, bool isImage) {
       const ModalityLayer& modules = isImage ? image : own;
       return residual(modules, rows[0],
@@ -377,7 +381,7 @@ at::Tensor Decoder::text(const at::Tensor& tokens, DecoderPass pass) const {
   if (pass.keepsKeys) {
     std::vector<std::int64_t> positions;
     for (std::int64_t i = 0; i < count; ++i) positions.push_back(first + i);
-    pass.cache->append(positions);
+    pass.cache->append(positions, 0);
   }
   return stream.prefix;
 }

@@ -41,8 +41,8 @@ struct DecoderLayer final : ModalityLayer {
   std::shared_ptr<ModalityLayer> image;  ///< null of a dense decoder
 };
 
-/// Keys, turned, and values of earlier tokens, and the position that comes next. Room grows ahead
-/// of the tokens: a step writes its own rows and copies no others.
+/// Keys, turned, and values of earlier tokens, with their positions and images. Room grows ahead of
+/// the tokens: a step writes its own rows and copies no others.
 class DecoderCache final : public LanguageModel::Cache {
  public:
   DecoderCache(std::int64_t batch, std::int64_t depth);
@@ -64,13 +64,15 @@ class DecoderCache final : public LanguageModel::Cache {
   [[nodiscard]] std::int64_t nextPosition() const {
     return positions_.empty() ? 0 : positions_.back() + 1;
   }
-  /// Of tokens that extended every layer.
-  void append(const std::vector<std::int64_t>& positions);
+  /// Of tokens that extended every layer. \param image  that they belong to, as in imageIndex()
+  void append(const std::vector<std::int64_t>& positions, std::int64_t image);
+  /// Of each token 0 for text, k for the k-th image.
+  [[nodiscard]] const std::vector<std::int64_t>& imageIndex() const { return images_; }
 
  private:
   std::int64_t batch_;
   std::vector<Layer> rooms_;
-  std::vector<std::int64_t> positions_;
+  std::vector<std::int64_t> positions_, images_;
 };
 
 /// One pass through the layers. B samples of N tokens. The first P are text that sees no image; the
@@ -86,7 +88,8 @@ struct DecoderPass {
   bool keepsKeys = false;         ///< the cache takes the keys of this pass
   at::Tensor textMask;            ///< of a text alone, where its layers go as one operation each
   std::function<void(std::int64_t, const at::Tensor&)> tap;  ///< layer and stream [B, N, dim]
-  /// Layer and probabilities [B, heads, N, N]; not with a cache.
+  /// Layer and probabilities [B, heads, N, keys], keys those of the cache and then of the pass.
+  /// What the pass computes stays the same.
   std::function<void(std::int64_t, const at::Tensor&)> attentionTap;
 };
 

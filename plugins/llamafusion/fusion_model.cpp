@@ -2,8 +2,11 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/model/chosen_layers.h"
@@ -113,19 +116,24 @@ bool FusionModel::isOfText(const std::string& parameter) const {
 }
 
 std::function<void(std::int64_t, const at::Tensor&)> FusionModel::attentionReceiver(
-    const at::Tensor& imageIndex) const {
+    const at::Tensor& imageIndex, double time) const {
   at::Tensor places;
   if (config_.io) {
     const std::int64_t side = config_.io->isUNet ? 2 : config_.io->patch;
     places = patchPlaces(imageIndex, config_.io->size[0] / side, config_.io->size[1] / side);
   }
-  return [tap = attentionTap_, places](std::int64_t layer, const at::Tensor& weights) {
+  return [tap = attentionTap_, places, time](std::int64_t layer, const at::Tensor& weights) {
     if (!isChosenLayer(tap->layers, layer)) return;
     // Nothing comes behind the softmax: both kinds are the same.
     AttentionRecord record;
     record.layer = layer;
     record.weights = weights;
     record.queryPositions = record.keyPositions = places;
+    if (places.defined()) {
+      const std::int64_t queries = weights.size(2);
+      record.queryPositions = places.narrow(0, places.size(0) - queries, queries);
+    }
+    record.time = time;
     tap->receive(record);
   };
 }
@@ -140,7 +148,10 @@ FusionModel::Joint FusionModel::joint(
   DecoderPass pass;
   pass.batch = batch;
   pass.tap = tap;
-  if (attentionTap_) pass.attentionTap = attentionReceiver(sequences.imageIndex);
+  if (attentionTap_) {
+    pass.attentionTap =
+        attentionReceiver(sequences.imageIndex, std::numeric_limits<double>::quiet_NaN());
+  }
   pass.routing = routingOf(sequences.imageIndex, batch, device);
   pass.positions = sequences.positions.defined()
                        ? sequences.positions
@@ -205,11 +216,18 @@ at::Tensor FusionModel::noiseAfter(Cache& cache, const at::Tensor& images, const
   if (config_.mask == ImageMask::Causal)
     pass.lastKey = lastAllowedKey(index, config_.mask).add(before).to(images.device());
   pass.tail = entered.tokens.flatten(0, 1);
+  std::vector<std::int64_t> keys = pass.cache->imageIndex();
+  const std::int64_t image = keys.empty() ? 1 : 1 + *std::max_element(keys.begin(), keys.end());
+  if (attentionTap_) {
+    keys.resize(keys.size() + static_cast<std::size_t>(count), image);
+    pass.attentionTap =
+        attentionReceiver(at::tensor(keys, at::kLong), time.select(0, 0).item<double>());
+  }
   const DecoderStream stream = forward(pass);
   if (pass.keepsKeys) {
     const at::Tensor places = pass.positions.to(at::kCPU);
     const std::int64_t* position = places.const_data_ptr<std::int64_t>();
-    pass.cache->append({position, position + count});
+    pass.cache->append({position, position + count}, image);
   }
   return io().leave(finishTail(stream.tail, pass.routing).view(entered.tokens.sizes()), entered);
 }

@@ -45,7 +45,7 @@ class FusionModel final : public TextDecoder,
                                       const at::Tensor& time, Keep keep) override;
   [[nodiscard]] bool isOfText(const std::string& parameter) const override;
 
-  /// Of joint passes: texts and images in one sequence.
+  /// Of joint passes, and of images behind a cache, which read its tokens.
   [[nodiscard]] std::int64_t attentionLayers() const override { return config().depth; }
   [[nodiscard]] std::int64_t attentionHeads(std::int64_t) const override { return config().heads; }
   void setAttentionTap(std::shared_ptr<const AttentionTap> tap) override {
@@ -66,9 +66,11 @@ class FusionModel final : public TextDecoder,
   [[nodiscard]] Joint joint(const MixedSequences& sequences, const at::Tensor& imageTokens,
                             const std::function<void(std::int64_t, const at::Tensor&)>& tap) const;
   [[nodiscard]] ImageIo& io() const;
-  /// Function that gives the probabilities of a joint pass to the tap.
+  /// Function that gives the probabilities of a pass to the tap.
+  /// \param imageIndex  of all keys; the queries are the last of them
+  /// \param time        of the image's noise; NaN of several images
   [[nodiscard]] std::function<void(std::int64_t, const at::Tensor&)> attentionReceiver(
-      const at::Tensor& imageIndex) const;
+      const at::Tensor& imageIndex, double time) const;
   [[nodiscard]] at::Tensor noised(const at::Tensor& start, const at::Tensor& noise,
                                   const at::Tensor& time) const;
   void requireMask(const at::Tensor& given, const at::Tensor& imageIndex) const;

@@ -6,6 +6,7 @@
 
 #include "core/base/sha256.h"
 #include "core/files/png.h"
+#include "core/files/read_png.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/refusal.h"
@@ -170,10 +171,36 @@ TEST(ImageSample, RefusesAnImageNextToAPrompt) {
   EXPECT_THAT(both.err, Names("image", "prompt"));
 }
 
-TEST(ImageSample, RefusesAttentionThatItDoesNotShow) {
-  const Ended ended = Described().sample({"prompt=a", "--steps", "2", "--attention", "1,1"});
+TEST(ImageSample, ShowsWhereAPatchReadsInThePromptAndTheImage) {
+  const Described described;
+  const auto drawn = [&](const std::vector<std::string>& film) {
+    std::vector<std::string> words{"prompt=a", "count=1", "--output", described.path("pictures")};
+    words.insert(words.end(), film.begin(), film.end());
+    const Ended ended = described.sample(words);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.json().at("made");
+  };
+  const Json plain = drawn({}), made = drawn({"--steps", "2", "--attention", "1,1"});
+  ASSERT_EQ(made.size(), 2U);
+  EXPECT_EQ(made[0].at("sha256"), plain[0].at("sha256")) << "looking changes nothing";
+  EXPECT_EQ(made[1].at("steps"), 2);
+  ASSERT_EQ(made[1].at("artifacts").size(), 3U) << "a strip, and the attention of two steps";
+  const PngPixels strip = readPng(made[1].at("file").get<std::string>());
+  EXPECT_EQ(strip.height, 2 * 57 - 1) << "a row of images, and a row of attention";
+  store::RunStore store(described.database(), store::OpenMode::ReadOnly);
+  const store::ArtifactRow map = store.artifact(made[1].at("artifacts")[2].get<std::int64_t>());
+  EXPECT_EQ(map.kind, artifact_kind::kAttention);
+  EXPECT_EQ(map.meta.at("shape"), (Json{1, 2, 1, 7})) << "layers, heads, the patch, keys";
+  EXPECT_EQ(map.meta.at("key_words"),
+            (Json{"begin of text", "a", "begin of image", "", "", "", ""}));
+  EXPECT_EQ(map.meta.at("key_positions")[2], (Json{-1, -1}));
+  EXPECT_EQ(map.meta.at("key_positions")[6], (Json{1, 1}));
+}
+
+TEST(TextSample, RefusesTheStepsOfATextInOneSentence) {
+  const Ended ended = Written().sample({"prompt=line", "--attention", "1,1"});
   EXPECT_EQ(ended.code, 4) << ended.err;
-  EXPECT_THAT(ended.err, Names("text_image", "--attention"));
+  EXPECT_THAT(ended.err, Names("--steps", "--attention"));
 }
 
 TEST(TextSample, RefusesTextsTokenizersAndRowsThatDoNotFitTheModel) {

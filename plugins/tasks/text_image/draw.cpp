@@ -9,6 +9,7 @@
 #include "core/diffusion/guidance.h"
 #include "core/plugin/sampler.h"
 #include "plugins/tasks/text_image/noise_steps.h"
+#include "plugins/tasks/text_image/sequences.h"
 
 namespace vitrine::text_image {
 
@@ -19,9 +20,7 @@ std::unique_ptr<LanguageModel::Cache> captionCache(const TextImageModel::Sizes& 
                                                    LanguageModel& language,
                                                    const text::TokenIds& caption,
                                                    std::int64_t images, at::Device device) {
-  text::TokenIds tokens{sizes.beginText};
-  tokens.insert(tokens.end(), caption.begin(), caption.end());
-  tokens.push_back(sizes.beginImage);
+  const text::TokenIds tokens = prompted(caption, sizes);
   const std::int64_t context = language.contextLength();
   const std::int64_t wanted = std::ssize(tokens) + sizes.imageTokens;
   if (context > 0 && wanted > context) {
@@ -70,9 +69,9 @@ at::Tensor drawnImages(TextImageModel& model, LanguageModel& language, const tex
     const auto predicted = [&](LanguageModel::Cache& cache) {
       return model.noiseAfter(cache, x, time, TextImageModel::Keep::No);
     };
+    const at::Tensor plain = unconditional ? predicted(*unconditional) : at::Tensor();
     at::Tensor noise = predicted(*conditional);
-    if (unconditional)
-      noise = diffusion::guided(noise, predicted(*unconditional), settings.guidance);
+    if (plain.defined()) noise = diffusion::guided(noise, plain, settings.guidance);
     const SteppedDown down = stepDown(step, x, noise, settings.clip);
     x = down.mean;
     ++number;

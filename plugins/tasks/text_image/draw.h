@@ -43,7 +43,7 @@ struct DrawStep {
 
 /// One image for each seed; image i is drawn from its seed alone. Ancestral steps with the small
 /// fixed variance; noise = unconditional + guidance (conditional - unconditional), the
-/// unconditional branch has no caption.
+/// unconditional branch has no caption. The last evaluation of a step is the one with it.
 /// \param prompt  tokens of the caption, without those around it
 /// \param goesOn  called after each step; false ends it
 /// \returns  [seeds, C, H, W] in [-1, 1]; undefined where `goesOn` ended it

@@ -104,6 +104,20 @@ JointRows jointRows(const std::vector<std::vector<std::int64_t>>& captions, Orde
   return rows;
 }
 
+text::TokenIds prompted(const text::TokenIds& caption, const TextImageModel::Sizes& sizes) {
+  text::TokenIds tokens{sizes.beginText};
+  tokens.insert(tokens.end(), caption.begin(), caption.end());
+  tokens.push_back(sizes.beginImage);
+  return tokens;
+}
+
+std::vector<std::string> wordsOf(const text::TokenIds& tokens, const TextImageModel::Sizes& sizes,
+                                 const text::Tokenizer& tokenizer) {
+  std::vector<std::string> words;
+  for (const std::int64_t token : tokens) words.push_back(wordOf(token, sizes, tokenizer));
+  return words;
+}
+
 JointSession::Sequence captionedSequence(const text::TokenIds& caption, const at::Tensor& image,
                                          const TextImageModel::Sizes& sizes, std::int64_t context,
                                          const text::Tokenizer& tokenizer) {
@@ -112,13 +126,9 @@ JointSession::Sequence captionedSequence(const text::TokenIds& caption, const at
       jointRows({caption}, Order::CaptionFirst, sizes, context, image.device()).sequences;
   one.sequences.images = image;
   one.sequences.time = at::zeros({1}, at::kLong).to(image.device());
-  const at::Tensor tokens = one.sequences.tokens.to(at::kCPU).contiguous();
-  const at::Tensor index = one.sequences.imageIndex.contiguous();
-  for (std::int64_t i = 0; i < index.numel(); ++i) {
-    const bool isText = index.const_data_ptr<std::int64_t>()[i] == 0;
-    one.words.push_back(
-        isText ? wordOf(tokens.const_data_ptr<std::int64_t>()[i], sizes, tokenizer) : "");
-  }
+  one.words = wordsOf(prompted(caption, sizes), sizes, tokenizer);
+  one.words.resize(one.words.size() + static_cast<std::size_t>(sizes.imageTokens));
+  one.words.push_back(wordOf(sizes.endImage, sizes, tokenizer));
   return one;
 }
 

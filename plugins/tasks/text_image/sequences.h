@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/model/text_image_model.h"
@@ -28,6 +29,16 @@ struct JointRows {
 [[nodiscard]] JointRows jointRows(const std::vector<std::vector<std::int64_t>>& captions,
                                   Order order, const TextImageModel::Sizes& sizes,
                                   std::int64_t context, at::Device device);
+
+/// What an image is drawn behind: the first token of a text, the caption, and the one that begins
+/// an image.
+[[nodiscard]] text::TokenIds prompted(const text::TokenIds& caption,
+                                      const TextImageModel::Sizes& sizes);
+
+/// What people call each token.
+[[nodiscard]] std::vector<std::string> wordsOf(const text::TokenIds& tokens,
+                                               const TextImageModel::Sizes& sizes,
+                                               const text::Tokenizer& tokenizer);
 
 /// One caption and its image as the model reads them when it draws, with a word for each token.
 /// \param image  [1, C, H, W], without noise

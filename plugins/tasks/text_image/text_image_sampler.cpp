@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <span>
 
 #include "core/base/error.h"
@@ -15,6 +16,7 @@
 #include "core/data/image_codec.h"
 #include "core/data/resample.h"
 #include "core/data/sample.h"
+#include "core/diffusion/patch_attention.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/text_image/draw.h"
 #include "plugins/tasks/text_image/sequences.h"
@@ -30,7 +32,8 @@ struct Studio {
   LanguageModel& language;
   const text::Tokenizer& tokenizer;
   TextImageModel::Sizes sizes;
-  double captionDrop = 1;  ///< of the run; 1: of a task that does not report it
+  double captionDrop = 1;                ///< of the run; 1: of a task that does not report it
+  AttentionSource* attention = nullptr;  ///< nullptr: the model hands out none
 };
 
 /// [C, H, W] bytes of one image as the store keeps them.
@@ -52,6 +55,10 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
                               guidanceOf(config.maybeReal("guidance"), studio.captionDrop),
                               config.maybeReal("clip")};
   const text::TokenIds prompt = studio.tokenizer.encode(config.text("prompt"), "the prompt");
+  const auto patch = askedPatch(config, studio.attention);
+  std::vector<std::string> words =
+      wordsOf(prompted(prompt, studio.sizes), studio.sizes, studio.tokenizer);
+  words.resize(words.size() + static_cast<std::size_t>(studio.sizes.imageTokens));
   const std::int64_t count = config.integer("count"), most = config.integer("batch_size");
   const auto first = static_cast<std::uint64_t>(config.integer("seed"));
   for (std::int64_t done = 0; done < count && !results.isCancelled(); done += most) {
@@ -62,6 +69,8 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
     // Progress is in thousandths of an image.
     constexpr double kParts = 1000;
     PreviewClock previews(config.integer("previews"));
+    std::optional<PatchAttention> attention;
+    if (patch) attention.emplace(*studio.attention, *patch, size);
     const auto goesOn = [&](const DrawStep& step) {
       results.progress(std::llround(kParts * (static_cast<double>(done) +
                                               step.share * static_cast<double>(size))),
@@ -70,6 +79,13 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
         Artifact preview = previewOf("text_image", bytesOf(step.clean), step.time, seeds.front());
         preview.meta["captions"] = std::vector(seeds.size(), config.text("prompt"));
         results.artifact(std::move(preview));
+        for (std::int64_t i = 0; attention && i < size; ++i) {
+          Artifact map =
+              attention->ofImage("text_image", i, seeds[static_cast<std::size_t>(i)], step.time);
+          map.meta["query_words"] = Json::array({""});
+          map.meta["key_words"] = words;
+          results.artifact(std::move(map));
+        }
       }
       return !results.isCancelled();
     };
@@ -209,6 +225,7 @@ ItemCard TextImageSampler::card() const {
           .orNone(),
       integerField("batch_size", 16, "images drawn together").titled("Batch size").range(1, 4096),
       previewsField(),
+      attentionField(),
       integerField("max_tokens", 64, "tokens of a description at most")
           .titled("New tokens")
           .range(1, 1 << 20)
@@ -228,9 +245,12 @@ void TextImageSampler::sample(const SampleRequest& request, Results& results) co
   }
   Model& model = request.session.model();
   auto& images = requireCapability<TextImageModel>(model, "sampler 'text_image'");
-  const Studio studio{images, requireCapability<LanguageModel>(model, "sampler 'text_image'"),
-                      *session->texts().tokenizer, images.textImageSizes(),
-                      captionDropOf(request.session)};
+  const Studio studio{images,
+                      requireCapability<LanguageModel>(model, "sampler 'text_image'"),
+                      *session->texts().tokenizer,
+                      images.textImageSizes(),
+                      captionDropOf(request.session),
+                      capabilityOf<AttentionSource>(model)};
   if (request.config.has("image"))
     describe(studio, request, results);
   else

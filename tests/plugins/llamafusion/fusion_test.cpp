@@ -295,6 +295,52 @@ TEST(Fusion, HandsOutTheAttentionOfWordsAndPatches) {
   EXPECT_EQ(records.size(), 3U);
 }
 
+TEST(Fusion, HandsOutTheAttentionOfAnImageBehindACache) {
+  for (const char* mask : {"hybrid", "causal"}) {
+    SCOPED_TRACE(mask);
+    Json values = tiny("deep");
+    values["mask"] = mask;
+    const auto model = build(LlamaFusionArchitecture(), values, 5);
+    auto& images = *capabilityOf<TextImageModel>(*model);
+    auto& language = *capabilityOf<LanguageModel>(*model);
+    auto& source = *capabilityOf<AttentionSource>(*model);
+    const c10::NoGradGuard noGradient;
+    const MixedSequences sequences = someSequences();
+    const auto cache = language.makeCache(2);
+    (void)language.next(sequences.tokens.narrow(1, 0, 4), cache.get(), LanguageModel::Rows::Last);
+    const auto noise = [&](TextImageModel::Keep keep) {
+      return images.noiseAfter(*cache, sequences.images, sequences.time, keep);
+    };
+    const at::Tensor plain = noise(TextImageModel::Keep::No);
+    std::vector<AttentionRecord> records;
+    const auto tap = std::make_shared<AttentionTap>();
+    tap->receive = [&records](const AttentionRecord& record) { records.push_back(record); };
+    source.setAttentionTap(tap);
+    EXPECT_TRUE(at::equal(noise(TextImageModel::Keep::Yes), plain)) << "looking changes nothing";
+    (void)images.mixed(sequences);
+    ASSERT_EQ(records.size(), 4U) << "two layers of each pass";
+    for (const std::size_t layer : {0U, 1U}) {
+      const AttentionRecord &drawn = records[layer], &whole = records[2 + layer];
+      EXPECT_EQ(drawn.layer, whole.layer);
+      EXPECT_EQ(drawn.time, 100);
+      ASSERT_EQ(drawn.weights.sizes(), at::IntArrayRef({2, 4, 9, 13}));
+      EXPECT_TRUE(
+          testing::isClose(drawn.weights, whole.weights.narrow(2, 4, 9).narrow(3, 0, 13), 1e-5));
+      EXPECT_TRUE(at::equal(drawn.queryPositions, whole.queryPositions.narrow(0, 4, 9)));
+      EXPECT_TRUE(at::equal(drawn.keyPositions, whole.keyPositions.narrow(0, 0, 13)));
+      const double later = drawn.weights.select(2, 0).narrow(-1, 5, 8).max().item<double>();
+      EXPECT_EQ(later > 0, mask == std::string("hybrid")) << "the first patch sees the others";
+    }
+    // A second image stands below the first one, which it reads.
+    records.clear();
+    (void)noise(TextImageModel::Keep::No);
+    source.setAttentionTap(nullptr);
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_TRUE(at::equal(records[0].queryPositions[0], at::tensor({3.0, 0.0}, at::kDouble)));
+    EXPECT_TRUE(at::equal(records[0].keyPositions[4], at::zeros({2}, at::kDouble)));
+  }
+}
+
 TEST(Fusion, RefusesWhatCannotBe) {
   const auto refusalOf = [](const char* key, const Json& value) -> std::string {
     Json values = tiny("deep");

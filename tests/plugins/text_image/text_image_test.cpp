@@ -237,7 +237,7 @@ TEST(TextImage, LearnsToDescribeWhereTheTextLearnsToo) {
 Config sampling(const Json& settings) {
   Json values{{"seed", 4},       {"count", 2},      {"prompt", "dark"}, {"image", nullptr},
               {"steps", 4},      {"guidance", 2.0}, {"clip", 1.0},      {"max_tokens", 5},
-              {"batch_size", 1}, {"previews", 0}};
+              {"batch_size", 1}, {"previews", 0}, {"attention", Json::array()}};
   if (settings.contains("image")) values["prompt"] = "";
   values.update(settings);
   return Config(values);
@@ -323,6 +323,47 @@ TEST(ImageFiles, OfEveryFormatAreDescribed) {
   for (const char* lossy : {"baseline.jpg", "lossy.webp"}) (void)described(seeds + lossy);
   write(std::vector<std::byte>(100));
   EXPECT_THAT(test::refusal<FileError>([&] { (void)described(file); }), Names(file));
+}
+
+TEST(TextImage, ShowsWhereAPatchReadsInThePromptAndTheImage) {
+  const auto session = TextImageTask().open(setupOf({}));
+  const c10::NoGradGuard noGradient;
+  const auto made = [&](std::vector<std::int64_t> patch, double guidance) {
+    return sampled(*session, {{"count", 2},
+                              {"guidance", guidance},
+                              {"batch_size", 2},
+                              {"previews", 2},
+                              {"attention", std::move(patch)}});
+  };
+  for (const double guidance : {1.0, 2.0}) {
+    SCOPED_TRACE(guidance);
+    const CollectedResults plain = made({}, guidance), asked = made({1, 0}, guidance);
+    EXPECT_EQ(plain.artifacts.size(), 2U);
+    ASSERT_EQ(asked.artifacts.size(), 6U) << "at two steps a preview, and a map of each image";
+    for (std::size_t i = 0; i < 2; ++i)
+      EXPECT_EQ(asked.images[i].sha256, plain.images[i].sha256) << "looking changes nothing";
+    const Artifact &preview = asked.artifacts[3], &map = asked.artifacts[5];
+    EXPECT_EQ(map.kind, artifact_kind::kAttention);
+    EXPECT_EQ(map.meta["seed"], 5);
+    EXPECT_EQ(map.meta["time"], preview.meta["time"]);
+    EXPECT_EQ(map.meta["query_positions"], Json::parse("[[1, 0]]"));
+    // Of the evaluation with the prompt, whatever the guidance.
+    EXPECT_EQ(map.meta["key_words"],
+              (Json{"begin of text", "d", "a", "r", "k", "begin of image", "", "", "", ""}));
+    EXPECT_EQ(map.meta["key_positions"][4], (Json{-1, -1}));
+    EXPECT_EQ(map.meta["key_positions"][8], (Json{1, 0}));
+    ASSERT_EQ(map.meta["shape"], (Json{2, 4, 1, 10}));
+    const ArrayView view = arrayOf(map.meta, map.data);
+    for (std::int64_t row = 0; row < 8; ++row) {
+      double sum = 0;
+      for (std::int64_t key = 0; key < 10; ++key) sum += view.at(row * 10 + key);
+      EXPECT_NEAR(sum, 1, 1e-5) << "a row of the softmax";
+    }
+  }
+  EXPECT_THAT(test::refusal<ConfigError>([&] {
+                (void)made({0, 2}, 1);
+              }),
+              Names("attention = [0, 2]", "column from 0 to 1"));
 }
 
 TEST(TextImage, RefusesToWriteAnImageThatIsNotFinite) {
