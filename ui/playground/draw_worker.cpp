@@ -33,7 +33,7 @@ std::size_t bytesOf(const Replay& replay) {
   for (const FilmFrame& frame : replay.film)
     bytes += static_cast<std::size_t>(frame.image.sizeInBytes());
   for (const AttentionFrame& frame : replay.attention)
-    bytes += frame.weights.size() * sizeof(float);
+    bytes += (frame.weights.size() + frame.wordWeights.size()) * sizeof(float);
   return bytes;
 }
 

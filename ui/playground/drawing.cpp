@@ -6,6 +6,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "ui/figures/painting.h"
 #include "ui/figures/token_cells.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -68,25 +69,36 @@ void takePreview(DrawnCell& cell, const Json& preview) {
     cell.films[first + i].push_back({stateNumber(meta, "time"), std::move(images[i])});
 }
 
-}  // namespace
-
-std::vector<float> AttentionFrame::map(int layer, int head) const {
-  const auto size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+/// Over layers and heads, or one of them. \param weights  [layer, head, size]
+std::vector<float> meanOf(const AttentionFrame& frame, const std::vector<float>& weights,
+                          std::size_t size, int layer, int head) {
   std::vector<float> mean(size, 0);
   int taken = 0;
-  for (int l = 0; l < layers; ++l) {
+  for (int l = 0; l < frame.layers; ++l) {
     if (layer >= 0 && l != layer) continue;
-    for (int h = 0; h < heads; ++h) {
+    for (int h = 0; h < frame.heads; ++h) {
       if (head >= 0 && h != head) continue;
-      const std::size_t from = (static_cast<std::size_t>(l) * static_cast<std::size_t>(heads) +
-                                static_cast<std::size_t>(h)) *
-                               size;
+      const std::size_t from =
+          (static_cast<std::size_t>(l) * static_cast<std::size_t>(frame.heads) +
+           static_cast<std::size_t>(h)) *
+          size;
       for (std::size_t i = 0; i < size; ++i) mean[i] += weights[from + i];
       ++taken;
     }
   }
   for (float& value : mean) value /= static_cast<float>(std::max(taken, 1));
   return mean;
+}
+
+}  // namespace
+
+std::vector<float> AttentionFrame::map(int layer, int head) const {
+  const auto size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  return meanOf(*this, weights, size, layer, head);
+}
+
+std::vector<float> AttentionFrame::wordMap(int layer, int head) const {
+  return meanOf(*this, wordWeights, static_cast<std::size_t>(words.size()), layer, head);
 }
 
 int Drawing::imageCount() const {
@@ -154,8 +166,7 @@ void takePart(DrawnCell& cell, const Json& part) {
   if (const auto text = part.find("text"); text != part.end()) {
     cell.texts.push_back({seedOf(*text, "seed"), stateWords(*text, "prompt"),
                           stateWords(*text, "text"), QImage(),
-                          text->value("recipe", Json::object()),
-                          stateInteger(*text, "stored", 0)});
+                          text->value("recipe", Json::object()), stateInteger(*text, "stored", 0)});
     return;
   }
   const auto image = part.find("image");
@@ -216,14 +227,23 @@ AttentionFrame attentionIn(const Json& meta, std::span<const std::byte> data) {
   if (size > 0 && maps > kMostWeights / size)
     throw FileError("the attention of a step has keys too far apart for its layers and heads");
   frame.weights.assign(maps * size, 0);
+  const QStringList words = metaTexts(meta, {"key_words"});
   for (std::size_t m = 0; m < maps; ++m) {
     for (std::size_t key = 0; key < cells.size(); ++key) {
       const auto [row, column] = cells[key];
-      if (row < 0) continue;  // a key that is not a patch, as a class token
+      const auto weight =
+          static_cast<float>(view.at(static_cast<std::int64_t>(m * cells.size() + key)));
+      if (row < 0) {
+        // A key that is not a patch: a word, or a class token, which is left out.
+        const QString word = words.value(static_cast<qsizetype>(key));
+        if (word.isEmpty()) continue;
+        if (m == 0) frame.words << word;
+        frame.wordWeights.push_back(weight);
+        continue;
+      }
       const auto at = static_cast<std::size_t>(row) * static_cast<std::size_t>(frame.columns) +
                       static_cast<std::size_t>(column);
-      frame.weights[m * size + at] =
-          static_cast<float>(view.at(static_cast<std::int64_t>(m * cells.size() + key)));
+      frame.weights[m * size + at] = weight;
     }
   }
   return frame;

@@ -5,6 +5,7 @@
 #include <QDateTime>
 #include <QImage>
 #include <QString>
+#include <QStringList>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,11 +30,15 @@ struct FilmFrame {
 struct AttentionFrame {
   double time = 0;
   int layers = 0, heads = 0;
-  int rows = 0, columns = 0;  ///< of the grid of patches that were read
-  std::vector<float> weights; ///< [layer, head, row, column]
+  int rows = 0, columns = 0;       ///< of the grid of patches that were read
+  std::vector<float> weights;      ///< [layer, head, row, column]
+  QStringList words;               ///< of the text that was read, too
+  std::vector<float> wordWeights;  ///< [layer, head, word]
 
   /// The mean over layers and heads, or one of them. \param layer, head  from 0; -1: all
   [[nodiscard]] std::vector<float> map(int layer, int head) const;
+  /// The same of the words.
+  [[nodiscard]] std::vector<float> wordMap(int layer, int head) const;
 };
 
 /// The way of one image with the attention of one patch, drawn again after the image.

@@ -88,7 +88,7 @@ QString FilmFigure::csv() const {
   if (hasMaps()) text += QStringLiteral("step,time,layer,head,row,column,weight\n");
   for (std::size_t step = 0; step < way_.attention.size(); ++step) {
     const AttentionFrame& frame = way_.attention[step];
-    std::size_t index = 0;
+    std::size_t index = 0, word = 0;
     for (int layer = 0; layer < frame.layers; ++layer) {
       for (int head = 0; head < frame.heads; ++head) {
         const bool isDrawn =
@@ -103,6 +103,14 @@ QString FilmFigure::csv() const {
                       .arg(cell / frame.columns)
                       .arg(cell % frame.columns)
                       .arg(csvNumber(double{frame.weights[index]}));
+        }
+        for (const QString& name : frame.words) {
+          const float weight = frame.wordWeights[word++];
+          if (!isDrawn) continue;
+          text += QStringLiteral("%1,%2,%3,%4,,%5,%6\n")
+                      .arg(QString::number(step + 1), csvNumber(way_.film[step].time),
+                           QString::number(layer), QString::number(head), csvText(name),
+                           csvNumber(double{weight}));
         }
       }
     }

@@ -29,8 +29,8 @@ class FilmFigure final : public Figure {
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] double fittingHeight(double width) const override;
   [[nodiscard]] QString summary() const override;
-  /// Every weight of the layers and heads that are drawn, or averaged, by step. Below an empty line
-  /// the pixels of the predicted images.
+  /// Every weight of the layers and heads that are drawn, or averaged, by step; a word has no row,
+  /// and its letters as column. Below an empty line the pixels of the predicted images.
   [[nodiscard]] QString csv() const override;
   [[nodiscard]] std::optional<std::array<double, 2>> valueRange() const override;
   [[nodiscard]] int imageCount() const override { return static_cast<int>(way_.film.size()); }

@@ -7,6 +7,7 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr double kLeastTile = 48, kMostTile = 96, kFilmGap = 6, kFilmEdge = 4, kFilmLabel = 96,
                  kTimeLine = 16;
 constexpr int kMostFilmScale = 8;
+constexpr std::size_t kMostWords = 3;   // that are named at a step
 constexpr double kCursorStep = 0.0625;  // of the image's side, where patches are not known yet
 
 }  // namespace
@@ -86,6 +88,24 @@ double FilmStrip::timeAt(int step) const {
 
 QImage FilmStrip::imageAt(int step) const {
   return step >= 0 && step < frameCount() ? film_[static_cast<std::size_t>(step)].image : QImage();
+}
+
+QString FilmStrip::wordsAt(int step) const {
+  const AttentionFrame* frame = attentionAt(step);
+  if (frame == nullptr || frame->words.isEmpty()) return {};
+  const std::vector<float> weights = frame->wordMap(layer_, head_);
+  std::vector<std::size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+  order.resize(std::min(order.size(), kMostWords));
+  QStringList most;
+  for (const std::size_t word : order) {
+    most << QStringLiteral("%1 %2").arg(frame->words.at(static_cast<qsizetype>(word)),
+                                        shortNumber(double{weights[word]}));
+  }
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  return tr("%1; all words %2").arg(most.join(QStringLiteral(", ")), shortNumber(all));
 }
 
 const AttentionFrame* FilmStrip::attentionAt(int step) const {
@@ -317,6 +337,12 @@ DescribedPlot::Table FilmStrip::plotTable() const {
       table.rows.push_back(begin + QStringList{QString::number(at / frame->columns),
                                                QString::number(at % frame->columns),
                                                shortNumber(map[static_cast<std::size_t>(at)])});
+    }
+    const std::vector<float> words = frame->wordMap(layer_, head_);
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      table.rows.push_back(begin + QStringList{QString(),
+                                               frame->words.at(static_cast<qsizetype>(at)),
+                                               shortNumber(double{words[at]})});
     }
   }
   return table;

@@ -35,6 +35,8 @@ class FilmStrip : public QWidget, public DescribedPlot {
     return {film_, attention_, patch_, layer_, head_, QString(), QString()};
   }
   [[nodiscard]] QImage imageAt(int step) const;
+  /// The words that the patch reads most at a step, and the weight of all; "" where there are none.
+  [[nodiscard]] QString wordsAt(int step) const;
   /// Layers and heads of the attention, 0 where there is none.
   [[nodiscard]] std::array<int, 2> channels() const;
   /// Largest weight of all steps shown: the end of the colours.

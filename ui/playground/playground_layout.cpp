@@ -269,6 +269,7 @@ QWidget* PlaygroundPage::makeFilm() {
   connect(slider_, &QSlider::valueChanged, this, [this](int step) { film_->setStep(step); });
   const auto choose = [this] {
     film_->setChannel(layerBox_->currentData().toInt(), headBox_->currentData().toInt());
+    showStep();
     Q_EMIT viewChanged();
   };
   connect(layerBox_, &QComboBox::activated, this, choose);

@@ -104,6 +104,7 @@ class PlaygroundPage final : public ReadingPage {
   // playground_side.cpp
   void showFilm(bool keepsStep);
   void showStep();
+  [[nodiscard]] QString filmNote() const;
   void showRecipe();
   void showHistory();
   /// Reads the images that the texts shown describe, cell by cell.

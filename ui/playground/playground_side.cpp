@@ -60,21 +60,28 @@ void PlaygroundPage::showFilm(bool keepsStep) {
     const QSignalBlocker quiet(slider_);
     slider_->setRange(0, std::max(0, film_->frameCount() - 1));
   }
-  if (worker_.work() == DrawWorker::Work::Replay)
-    filmNote_->setText(tr("Drawing again to see where the patch reads\u2026"));
-  else if (replay != nullptr)
-    filmNote_->setText(tr("%1. Attention shows where a head reads, not why.").arg(replay->note));
-  else
-    filmNote_->setText(canReplay()
-                           ? tr("Click a patch of the image to see where it reads at each step")
-                           : QString());
   filmTitle_->setText(selectedCell() == nullptr
                           ? tr("Denoising")
                           : tr("Denoising: %1").arg(shown_->cellTitle(board_->selected().cell)));
   showStep();
 }
 
+QString PlaygroundPage::filmNote() const {
+  if (worker_.work() == DrawWorker::Work::Replay)
+    return tr("Drawing again to see where the patch reads\u2026");
+  const DrawnImage* image = selectedImage();
+  if (image == nullptr || !image->replay) {
+    return canReplay() ? tr("Click a patch of the image to see where it reads at each step")
+                       : QString();
+  }
+  const QString note =
+      tr("%1. Attention shows where a head reads, not why.").arg(image->replay->note);
+  const QString words = film_->wordsAt(film_->step());
+  return words.isEmpty() ? note : note + QLatin1Char(' ') + tr("Words it reads: %1.").arg(words);
+}
+
 void PlaygroundPage::showStep() {
+  filmNote_->setText(filmNote());
   {
     const QSignalBlocker quiet(slider_);
     slider_->setValue(film_->step());

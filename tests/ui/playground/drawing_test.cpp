@@ -88,6 +88,16 @@ TEST(AttentionFrame, LaysTheKeysOnTheirGridAndLeavesTheOthersOut) {
   EXPECT_FLOAT_EQ(frame.map(-1, -1)[1], 0.525F);
 }
 
+TEST(AttentionFrame, KeepsTheWordsOfItsKeysApart) {
+  Json preview = attentionOf({0.5F, 0.25F, 0.25F, 0.2F, 0.0F, 0.8F}, {2, 1, 1, 3});
+  preview["meta"]["key_words"] = {"bag", "", ""};
+  const AttentionFrame frame = attentionFrame(preview).second;
+  EXPECT_EQ(frame.words, QStringList{QStringLiteral("bag")});
+  EXPECT_EQ(frame.wordMap(1, 0), (std::vector<float>{0.2F}));
+  EXPECT_FLOAT_EQ(frame.wordMap(-1, -1).at(0), 0.35F);
+  EXPECT_EQ(frame.map(0, -1), (std::vector<float>{0.25F, 0.25F}));
+}
+
 TEST(AttentionFrame, RefusesWhatDoesNotFit) {
   EXPECT_THROW((void)attentionFrame(attentionOf({1, 1}, {1, 1, 1, 2})), FileError);
   EXPECT_THROW((void)attentionFrame(attentionOf({1, 1, 1, 1, 1, 1}, {1, 1, 2, 3})), FileError);

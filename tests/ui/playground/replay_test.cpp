@@ -34,7 +34,8 @@ class Replaying : public PlaygroundTest {
     return probe().shown()->cells.at(0).images.at(index);
   }
   /// As the program stores the way of an image: a strip, then the attention of each step.
-  void storeWay(const DrawnImage& of, int row, int column) {
+  /// \param words  of a prompt, which the patch reads, too
+  void storeWay(const DrawnImage& of, int row, int column, const std::vector<float>& words = {}) {
     constexpr int kSteps = 10, kPatches = 16;
     const auto add = [&](Artifact artifact) {
       artifact.analysis = "quick";
@@ -46,8 +47,20 @@ class Replaying : public PlaygroundTest {
       artifact.meta["recipe"]["settings"]["attention"] = Json::array({row, column});
       workbench_.store().addArtifact(probe().run(), artifact);
     };
-    Json places = Json::array(), times = Json::array();
-    for (int i = 0; i < kPatches; ++i) places.push_back(Json::array({i / 4, i % 4}));
+    Json places = Json::array(), times = Json::array(), names = Json::array();
+    std::vector<float> weights = words;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      places.push_back(Json::array({-1, -1}));
+      names.push_back("word " + std::to_string(i));
+    }
+    for (int i = 0; i < kPatches; ++i) {
+      places.push_back(Json::array({i / 4, i % 4}));
+      names.push_back("");
+      weights.push_back(0.5F);
+    }
+    const auto keys = static_cast<std::int64_t>(weights.size());
+    const std::vector<float> layer = weights;
+    weights.insert(weights.end(), layer.begin(), layer.end());
     for (int i = 0; i < kSteps; ++i) times.push_back((i + 1) / 10.0);
     Artifact strip;
     strip.name = "steps of the image";
@@ -60,10 +73,10 @@ class Replaying : public PlaygroundTest {
       Artifact map;
       map.name = "attention at step " + std::to_string(i);
       map.kind = artifact_kind::kAttention;
-      setFloat32(map, std::vector<float>(2 * kPatches, 0.5F), {2, 1, 1, kPatches},
-                 {"layer", "head", "query", "key"});
+      setFloat32(map, weights, {2, 1, 1, keys}, {"layer", "head", "query", "key"});
       map.meta["time"] = times[static_cast<std::size_t>(i)];
       map.meta["key_positions"] = places;
+      if (!words.empty()) map.meta["key_words"] = names;
       add(std::move(map));
     }
   }
@@ -200,6 +213,24 @@ TEST_F(Replaying, AReplayOfAnEarlierStartIsReadAndNotDrawnAgain) {
   EXPECT_TRUE(visibleText().contains(QStringLiteral("Stored with the run")));
   EXPECT_EQ(log().count("sample"), drawn);
   EXPECT_FALSE(log().contains("steps within"));
+}
+
+TEST_F(Replaying, NamesTheWordsOfThePromptThatThePatchReadsMost) {
+  storeWay(image(), 2, 1, {0.125F, 0.5F, 0.0F, 0.25F});
+  clickPatch(9, 2, 1);
+  EXPECT_TRUE(visibleText().contains(
+      QStringLiteral("word 1 0.5, word 3 0.25, word 0 0.125; all words 0.875")))
+      << visibleText().toStdString();
+  const DescribedPlot::Table table = page_->film().plotTable();
+  ASSERT_EQ(table.rows.size(), 10U * 20) << "patches and words of every step";
+  EXPECT_EQ(table.rows[17].mid(2).join(QLatin1Char('|')).toStdString(), "|word 1|0.5");
+  Json state = page_->viewState();
+  state["figure"] = "steps";
+  page_->setViewState(state);
+  page_->waitUntilIdle();
+  const auto figure = page_->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(figure->csv().contains(QStringLiteral("\n1,0.1,1,0,,word 3,0.25\n")));
 }
 
 TEST_F(Replaying, OfAnotherPatchOrImageIsDrawnAndStoredInTheRoomThatIsLeft) {
