@@ -33,7 +33,7 @@ using TaskCards = std::map<std::string, MetricCard>;
 
 /// A row of metric_kind: what the metrics of a pattern mean.
 struct MetricKind {
-  std::string pattern, unit, definition;  ///< unit "fraction" is shown in percent
+  std::string pattern, unit, definition;  ///< units "fraction" and "points" are shown times 100
   Direction direction{};                  ///< which values are better
   std::string title{};  ///< that its task gave it; "" where the name is known or says it
 };

@@ -41,7 +41,8 @@ namespace vitrine::analyses {
 ///
 /// Artifacts: "SCORE by image size", a curve over pixels, and "scores by image size", a table of
 /// every plain score. Both say how samples and weights were brought to the sizes. Scores:
-/// SCORE/PIXELS, and fall/PIXELS, by how much it is below that of the size of training.
+/// SCORE/PIXELS, and fall/PIXELS, by how much it is below that of the size of training;
+/// fall_SCORE/PIXELS of a score that is not the main one.
 [[nodiscard]] std::unique_ptr<Analysis> makeResolutionSweep();
 
 /// The shape bias of a classifier, on images whose two cues are of different classes (Geirhos et

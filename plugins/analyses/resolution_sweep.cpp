@@ -87,8 +87,9 @@ void describe(Artifact& artifact, const std::vector<Point>& points, Sides traine
   artifact.meta["sizes"] = std::move(sizes);
 }
 
+/// \param fall  name of the falls: "fall" of the main score
 Analysis::Findings findingsOf(const std::vector<Point>& points, Sides trained,
-                              const std::string& score) {
+                              const std::string& score, const std::string& fall) {
   Analysis::Findings findings;
   std::vector<double> curve;
   const auto atTraining = std::find_if(points.begin(), points.end(),
@@ -99,7 +100,7 @@ Analysis::Findings findingsOf(const std::vector<Point>& points, Sides trained,
     curve.insert(curve.end(), {static_cast<double>(point.size[0]), value});
     findings.scores.emplace_back(score + "/" + pixels, value);
     if (atTraining != points.end() && atTraining->size != point.size)
-      findings.scores.emplace_back("fall/" + pixels, *scoreOf(*atTraining, score) - value);
+      findings.scores.emplace_back(fall + "/" + pixels, *scoreOf(*atTraining, score) - value);
   }
   Artifact line{.name = score + " by image size", .kind = artifact_kind::kCurve};
   setFloat64(line, curve, {static_cast<std::int64_t>(points.size()), 2}, {"point", "xy"});
@@ -134,8 +135,8 @@ class ResolutionSweep final : public Analysis {
   ItemCard card() const override {
     ItemCard card =
         itemCard(ItemKind::Analysis, "resolution_sweep", "Resolution sweep",
-                 "The task's scores on images of other sizes; fall/SIZE is by how much the "
-                 "score is below that of the size of training");
+                 "The task's scores on images of other sizes; fall/SIZE is by how much the main "
+                 "score is below that of the size of training, fall_SCORE/SIZE another one");
     card.needs = {ImageClassifier::kId};
     card.schema.fields = runOnly(
         {listField("sizes", FieldType::Integer, Json::array(),
@@ -181,8 +182,10 @@ class ResolutionSweep final : public Analysis {
     std::vector<Point> points;
     for (const std::int64_t height : ordered)
       points.push_back(measure(context, sizeOf(height, trained), score));
-    return
-        [points = std::move(points), trained, score] { return findingsOf(points, trained, score); };
+    const bool isMain = score == mainScore(context.session, points.front().scores);
+    return [points = std::move(points), trained, score, fall = isMain ? "fall" : "fall_" + score] {
+      return findingsOf(points, trained, score, fall);
+    };
   }
 };
 

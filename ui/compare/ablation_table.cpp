@@ -75,7 +75,7 @@ QString metricList(const AblationTable& table) {
 
 QString AblationMetric::title() const {
   const QString unit =
-      format.isPercent ? QStringLiteral("%") : QString::fromStdString(meaning.unit);
+      format.isPercent ? QString::fromLatin1(format.unit()) : QString::fromStdString(meaning.unit);
   const QString text = QString::fromStdString(store::metricTitle(name, meaning.title).title);
   return unit.isEmpty() ? text : QStringLiteral("%1 (%2)").arg(text, unit);
 }

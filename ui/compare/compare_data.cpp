@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/config/lookup.h"
+#include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
 #include "core/store/tables/run_marks.h"
@@ -267,10 +268,10 @@ std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope)
     if (scope == QuantityScope::Telling &&
         std::find(data.metrics.begin(), data.metrics.end(), name) == data.metrics.end())
       continue;
-    const bool isPercent = meaning->second.unit == "fraction";
-    out.push_back({"metric:" + name, data.titleOf(name),
-                   isPercent ? QStringLiteral("%") : QString::fromStdString(meaning->second.unit),
-                   meaning->second.direction, true, isPercent});
+    const store::MetricFormat format = store::metricFormat(name, meaning->second.unit, {});
+    const std::string unit = format.isPercent ? format.unit() : meaning->second.unit;
+    out.push_back({"metric:" + name, data.titleOf(name), QString::fromStdString(unit),
+                   meaning->second.direction, true, format.isPercent});
   }
   if (scope == QuantityScope::All) {
     out.push_back({"cost:memory", QObject::tr("peak memory"), QStringLiteral("GB"),

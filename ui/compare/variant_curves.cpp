@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/config/lookup.h"
+#include "core/store/metrics/metric_format.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/side_by_side.h"
 #include "ui/kit/value_text.h"
@@ -106,7 +107,8 @@ constexpr Qt::PenStyle kDashes[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt
 
 double factorOf(const CompareData& data, const std::string& metric) {
   const auto meaning = data.measured.meanings.find(metric);
-  return meaning != data.measured.meanings.end() && meaning->second.unit == "fraction" ? 100 : 1;
+  if (meaning == data.measured.meanings.end()) return 1;
+  return store::metricFormat(metric, meaning->second.unit, {}).isPercent ? 100 : 1;
 }
 
 QString metricTitle(const CompareData& data, const std::string& metric) {

@@ -1,9 +1,11 @@
 #include "ui/figures/chart_axis.h"
 
 #include <QDateTime>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
+#include "core/store/metrics/metric_format.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 
@@ -61,8 +63,14 @@ ChartTicks timeTicks(ChartAxis::Unit unit, std::array<double, 2> range, int targ
   return ticks;
 }
 
-/// A number of an axis that is in percent.
-QString percentText(const QString& times100) { return times100 + QStringLiteral("\u2009%"); }
+bool isTimes100(ChartAxis::Unit unit) {
+  return unit == ChartAxis::Unit::Percent || unit == ChartAxis::Unit::Points;
+}
+
+/// A number of an axis whose values are times 100.
+QString shareText(ChartAxis::Unit unit, const QString& times100) {
+  return unit == ChartAxis::Unit::Percent ? times100 + QStringLiteral("\u2009%") : times100;
+}
 
 ChartTicks logTicks(ChartAxis::Unit unit, std::array<double, 2> range, int target, int least) {
   ChartTicks ticks;
@@ -98,8 +106,8 @@ ChartTicks logTicks(ChartAxis::Unit unit, std::array<double, 2> range, int targe
       if (value > 0) ticks.values.push_back(value);
   }
   for (const double value : ticks.values) {
-    ticks.labels << (unit == ChartAxis::Unit::Percent ? percentText(compactNumber(value * 100, 3))
-                                                      : compactNumber(value, 3));
+    ticks.labels << (isTimes100(unit) ? shareText(unit, compactNumber(value * 100, 3))
+                                      : compactNumber(value, 3));
   }
   return ticks;
 }
@@ -107,11 +115,11 @@ ChartTicks logTicks(ChartAxis::Unit unit, std::array<double, 2> range, int targe
 ChartTicks ticksFor(const ChartAxis& axis, std::array<double, 2> range, int target) {
   if (axis.scale == AxisScale::Log) return logTicks(axis.unit, range, target, axis.least);
   ChartTicks ticks;
-  if (axis.unit == ChartAxis::Unit::Percent) {
+  if (isTimes100(axis.unit)) {
     const Ticks nice = niceTicks(range[0] * 100, range[1] * 100, target);
     for (const double value : nice.values) {
       ticks.values.push_back(value / 100);
-      ticks.labels << percentText(number(value, nice.decimals));
+      ticks.labels << shareText(axis.unit, number(value, nice.decimals));
     }
     return ticks;
   }
@@ -139,6 +147,11 @@ ChartTicks ticksFor(const ChartAxis& axis, std::array<double, 2> range, int targ
 }
 
 }  // namespace
+
+ChartAxis::Unit axisUnit(const store::MetricFormat& format) {
+  if (!format.isPercent) return ChartAxis::Unit::Number;
+  return format.arePoints ? ChartAxis::Unit::Points : ChartAxis::Unit::Percent;
+}
 
 std::array<double, 2> soundRange(std::array<double, 2> range, AxisScale scale) {
   if (!std::isfinite(range[0]) || !std::isfinite(range[1])) range = {0, 1};
@@ -175,8 +188,10 @@ QString compactNumber(double value, int digits) {
 QString axisValue(ChartAxis::Unit unit, double value) {
   if (unit == ChartAxis::Unit::Duration) return durationText(value, std::abs(value) < 60);
   if (unit == ChartAxis::Unit::Date) return dateText(value, "d MMM hh:mm:ss");
-  if (unit == ChartAxis::Unit::Percent && std::isfinite(value))
-    return percentText(compactNumber(value * 100, 4));
+  if (isTimes100(unit) && std::isfinite(value)) {
+    const QString text = shareText(unit, compactNumber(value * 100, 4));
+    return unit == ChartAxis::Unit::Points ? QObject::tr("%1 points").arg(text) : text;
+  }
   return compactNumber(value, 6);
 }
 

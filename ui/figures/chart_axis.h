@@ -10,6 +10,10 @@
 
 #include "ui/figures/decimate.h"
 
+namespace vitrine::store {
+struct MetricFormat;
+}
+
 namespace vitrine::ui {
 
 struct ChartAxis {
@@ -18,6 +22,7 @@ struct ChartAxis {
     Duration,  ///< seconds, written as h:mm:ss
     Date,      ///< seconds since 1970, written as local time
     Percent,   ///< a fraction, written times 100 with "%"
+    Points,    ///< a difference of fractions, written times 100
   };
   QString title = {};
   AxisScale scale = AxisScale::Linear;
@@ -29,6 +34,9 @@ struct ChartAxis {
   int least = 0;         ///< so many at least, where there are round ones
   bool isWhole = false;  ///< counts something: numbers without decimals
 };
+
+/// Of the values of a metric.
+[[nodiscard]] ChartAxis::Unit axisUnit(const store::MetricFormat& format);
 
 struct ChartTicks {
   std::vector<double> values;

@@ -275,8 +275,8 @@ QString LineChartFigure::csv() const {
 }
 
 QString LineChartFigure::yText(double value) const {
-  return chart_.y.unit == ChartAxis::Unit::Percent ? axisValue(chart_.y.unit, value)
-                                                   : compactNumber(value, 5);
+  return chart_.y.unit == ChartAxis::Unit::Number ? compactNumber(value, 5)
+                                                  : axisValue(chart_.y.unit, value);
 }
 
 QString LineChartFigure::describe(const QRectF& plot, const QPointF& point) const {

@@ -82,7 +82,7 @@ void CurvePlot::layOut() {
   if (settings_.x == XAxis::Time) x.unit = ChartAxis::Unit::Duration;
   if (settings_.x == XAxis::Wall) x.unit = ChartAxis::Unit::Date;
   y.scale = frame_.y.scale;
-  if (format_.isPercent) y.unit = ChartAxis::Unit::Percent;
+  y.unit = axisUnit(format_);
   y.range = {{frame_.y.lower, frame_.y.upper}};
   y.target = 6;
   // The plots of a column begin and end at one place, whatever their numbers are, and do not move

@@ -207,7 +207,7 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
   if (settings.x == XAxis::Time) chart.x.unit = ChartAxis::Unit::Duration;
   if (settings.x == XAxis::Wall) chart.x.unit = ChartAxis::Unit::Date;
   chart.y.title = card.card().title;
-  if (card.card().format.isPercent) chart.y.unit = ChartAxis::Unit::Percent;
+  chart.y.unit = axisUnit(card.card().format);
   chart.y.scale = settings.isLogY ? AxisScale::Log : AxisScale::Linear;
   chart.y.range = {{plot.yAxis().lower, plot.yAxis().upper}};
   bool isSmoothed = false;

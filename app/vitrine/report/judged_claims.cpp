@@ -32,7 +32,7 @@ std::vector<JudgedClaim> judgedClaims(store::RunReader& store, const std::filesy
 
 std::string relationText(const Claim& claim, const store::MetricFormat& format) {
   const auto written = [&format](double value) {
-    return format.isPercent ? formatReal(100 * value, 6) + " %" : formatReal(value);
+    return format.isPercent ? formatReal(100 * value, 6) + ' ' + format.unit() : formatReal(value);
   };
   if (claim.above) return claim.better + " >= " + written(*claim.above);
   return claim.better + " - " + claim.worse +
@@ -50,7 +50,7 @@ std::string measuredText(const Judgement& judgement, const store::MetricFormat& 
   std::string text = written(s.mean);
   if (s.count > 1)
     text += " [" + written(s.interval.lower) + ", " + written(s.interval.upper) + "]";
-  return format.isPercent ? text + " %" : text;
+  return format.isPercent ? text + ' ' + format.unit() : text;
 }
 
 std::string whyText(const Judgement& judgement) {

@@ -108,7 +108,8 @@ Table textTable(const Ablation& ablation) {
     // A first variant of another task has nothing that the others could be compared with.
     const bool hasDifference =
         std::ranges::any_of(differences, [](const auto& d) { return !d.empty(); });
-    table.columns.push_back(style.format.isPercent ? name + " (%)" : name);
+    const std::string unit = style.format.unit();
+    table.columns.push_back(unit.empty() ? name : name + " (" + unit + ")");
     if (hasDifference) table.columns.emplace_back("difference to the first");
     table.columns.emplace_back("n");
     for (std::size_t i = 0; i < table.rows.size(); ++i) {

@@ -59,7 +59,8 @@ MetricFormat metricFormat(const std::string& metric, const std::string& unit,
   constexpr int kMostFixed = 6;  // beyond, as of learning rates, digits say more
   const MetricTitle known = metricTitle(metric, title);
   MetricFormat format;
-  format.isPercent = unit == "fraction";
+  format.arePoints = unit == "points";
+  format.isPercent = format.arePoints || unit == "fraction";
   if (format.isPercent) {
     format.decimals = 1;
   } else if (known.isKnown && known.decimals <= kMostFixed) {
@@ -69,8 +70,8 @@ MetricFormat metricFormat(const std::string& metric, const std::string& unit,
 }
 
 std::string metricWords(const MetricFormat& format, double value) {
-  const bool isPercent = format.isPercent && std::isfinite(value);
-  return metricNumber(format, isPercent ? value * 100 : value) + (isPercent ? " %" : "");
+  if (!format.isPercent || !std::isfinite(value)) return metricNumber(format, value);
+  return metricNumber(format, value * 100) + ' ' + format.unit();
 }
 
 std::string metricNumber(const MetricFormat& format, double shown, int decimals) {

@@ -148,7 +148,9 @@ ItemCard ClassificationTask::card() const {
                   {"train/loss", "test/top1"},
                   "images",
                   {{"*/class_accuracy/*", "class accuracy", "fraction", "higher",
-                    "top-1 accuracy of the samples of one class"}}};
+                    "top-1 accuracy of the samples of one class"},
+                   {"analysis/*/fall/*", "fall of the accuracy", "points", "lower",
+                    "accuracy in the setting of training minus that in another one"}}};
   card.schema.fields = runOnly(
       {realField("label_smoothing", 0.0, "share of the target spread evenly over all classes")
            .titled("Label smoothing")

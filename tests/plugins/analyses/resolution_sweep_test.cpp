@@ -197,8 +197,9 @@ TEST_P(Sweep, GivesTheNumbersOfAnEvaluationAtEverySize) {
   }
   EXPECT_DOUBLE_EQ(sink.values["analysis/resolution_sweep/loss/8"], sink.values["test/loss"]);
   EXPECT_NE(sink.values["analysis/resolution_sweep/loss/16"], sink.values["test/loss"]);
-  EXPECT_DOUBLE_EQ(sink.values["analysis/resolution_sweep/fall/16"],
+  EXPECT_DOUBLE_EQ(sink.values["analysis/resolution_sweep/fall_loss/16"],
                    sink.values["test/loss"] - sink.values["analysis/resolution_sweep/loss/16"]);
+  EXPECT_FALSE(sink.values.contains("analysis/resolution_sweep/fall/16")) << "of accuracy alone";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -219,6 +220,8 @@ TEST(SweepArtifacts, SayHowSamplesAndWeightsCameToTheSize) {
                                     [&](const Artifact& each) { return each.name == name; });
     return found == sink.artifacts.rend() ? Artifact() : *found;
   };
+  EXPECT_DOUBLE_EQ(sink.values["analysis/resolution_sweep/fall/16"],
+                   sink.values["test/top1"] - sink.values["analysis/resolution_sweep/top1/16"]);
   const Artifact curve = named("top1 by image size"), table = named("scores by image size");
   EXPECT_EQ(curve.kind, artifact_kind::kCurve);
   EXPECT_EQ(curve.meta["shape"], Json({2, 2}));

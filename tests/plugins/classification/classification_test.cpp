@@ -222,11 +222,14 @@ TEST(Classification, ScoresAreWhatTheyAreByHand) {
   EXPECT_FALSE(opened.model->sawGradient);
 }
 
-TEST(Classification, TheAccuracyOfAClassIsDeclaredAsAFraction) {
+TEST(Classification, DeclaresTheAccuracyOfAClassAndTheFallOfTheAccuracy) {
   const ItemCard card = ClassificationTask().card();
-  ASSERT_EQ(card.metrics.declared.size(), 1u);
+  ASSERT_EQ(card.metrics.declared.size(), 2u);
   EXPECT_EQ(card.metrics.declared[0].pattern, "*/class_accuracy/*");
   EXPECT_EQ(card.metrics.declared[0].unit, "fraction");
+  EXPECT_EQ(card.metrics.declared[1].pattern, "analysis/*/fall/*");
+  EXPECT_EQ(card.metrics.declared[1].unit, "points");
+  EXPECT_EQ(card.metrics.declared[1].direction, "lower");
 }
 
 TEST(Classification, TheConfusionMatrixHasLabelsInRows) {

@@ -1,6 +1,7 @@
 // Scores of an analysis at several numbers: one curve a variant.
 #include <gmock/gmock.h>
 
+#include "core/store/declared_metrics.h"
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
 #include "tests/ui/support/find.h"
@@ -61,6 +62,20 @@ TEST_F(CompareFamily, IsDrawnAgainstItsNumbersWithTheSpreadOverSeeds) {
   ASSERT_EQ(differences->series.size(), 1U) << "the baseline has no difference";
   EXPECT_NEAR(differences->series[0].y.at(0), 0, 1e-9);
   EXPECT_NEAR(differences->series[0].y.at(2), 10, 1e-9);
+}
+
+TEST_F(CompareFamily, DifferencesOfFractionsAreInPoints) {
+  store::declareMetrics(studio_.writer, {{"analysis/*/fall/*", "fall", "points", "lower", ""}});
+  AblationRun run{"base", {{"width", 48}}, 0, {0.4, 0.5}};
+  run.scores = {{"analysis/sweep/fall/56", 0.179}, {"analysis/sweep/fall/112", 0.3}};
+  addAblationRun(studio_.writer, run);
+  show();
+  choose("analysis/sweep/fall/56");
+  const LineChart* values = chart(curves());
+  ASSERT_NE(values, nullptr);
+  EXPECT_EQ(values->y.title.toStdString(), "Fall (points)");
+  ASSERT_EQ(values->series.size(), 1U);
+  EXPECT_NEAR(values->series[0].y.at(0), 17.9, 1e-9);
 }
 
 TEST_F(CompareFamily, HasTheRowsThatAreSelectedAndIsExported) {

@@ -154,6 +154,14 @@ TEST(ChartTicks, OfFractionsAreInPercent) {
   EXPECT_TRUE(chartTicks(axis, {0.01, 1}, 4).labels.contains(QStringLiteral("10\u2009%")));
 }
 
+TEST(ChartTicks, OfDifferencesOfFractionsAreTimesAHundred) {
+  ChartAxis axis;
+  axis.unit = ChartAxis::Unit::Points;
+  EXPECT_EQ(chartTicks(axis, {0.4, 0.6}, 4).labels.join(QLatin1Char(' ')).toStdString(),
+            "40 45 50 55 60");
+  EXPECT_EQ(axisValue(axis.unit, 0.179).toStdString(), "17.9 points");
+}
+
 TEST(FigurePaper, KeepsAllThatWasChosen) {
   FigurePaper paper;
   paper.hasTitle = false;

@@ -17,6 +17,15 @@ namespace vitrine::ui {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+QString unitText(const store::MetricFormat& format) {
+  if (!format.isPercent) return {};
+  return QStringLiteral("\u2009") + QLatin1String(format.unit());
+}
+
+}  // namespace
+
 std::vector<fs::path> experimentFolders() {
   std::vector<fs::path> folders;
   const fs::path program = QCoreApplication::applicationDirPath().toStdString();
@@ -60,13 +69,12 @@ std::vector<ClaimRow> readClaimRows(const store::QueryFunction& query,
 QString measuredText(const ClaimRow& row) {
   const SampleStatistics& s = row.judgement.statistics;
   const QString text = meanText(s, row.format);
-  return row.format.isPercent && s.count > 0 ? text + QStringLiteral("\u2009%") : text;
+  return s.count > 0 ? text + unitText(row.format) : text;
 }
 
 QString thresholdText(const ClaimRow& row) {
   const double threshold = row.judgement.threshold;
-  return row.format.isPercent ? shortNumber(100 * threshold) + QStringLiteral("\u2009%")
-                              : shortNumber(threshold);
+  return shortNumber(row.format.isPercent ? 100 * threshold : threshold) + unitText(row.format);
 }
 
 QString evidenceText(const ClaimRow& row) {

@@ -43,6 +43,9 @@ TEST(MetricFamily, GivesItsPointsItsMeaning) {
   EXPECT_EQ(kind.direction, Direction::Higher);
   EXPECT_EQ(kind.title, "") << "the numbers tell the points apart";
   EXPECT_EQ(kindOf(kinds, "analysis/sweep/fall/56").unit, "");
+  const MetricKinds falls{{"analysis/*/fall/*", "points", "", Direction::Lower, "fall"}};
+  EXPECT_EQ(kindOf(falls, "analysis/sweep/fall/56@ema").unit, "points");
+  EXPECT_EQ(kindOf(falls, "analysis/sweep/fall_loss/56").unit, "");
 }
 
 }  // namespace

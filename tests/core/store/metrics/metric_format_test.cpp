@@ -22,6 +22,14 @@ TEST(MetricFormat, FractionsAreInPercent) {
   EXPECT_EQ(written("test/top1", -0.0127, "fraction"), "-1.3 %");
 }
 
+TEST(MetricFormat, DifferencesOfFractionsAreInPoints) {
+  EXPECT_EQ(written("analysis/resolution_sweep/fall/56", 0.179, "points"), "17.9 points");
+  EXPECT_EQ(written("analysis/resolution_sweep/fall/56", -0.0127, "points"), "-1.3 points");
+  EXPECT_STREQ(metricFormat("a/fall", "points", "").unit(), "points");
+  EXPECT_STREQ(metricFormat("a/top1", "fraction", "").unit(), "%");
+  EXPECT_STREQ(metricFormat("a/loss", "", "").unit(), "");
+}
+
 TEST(MetricFormat, KnownMetricsHaveTheDecimalsOfTheirCard) {
   EXPECT_EQ(written("train/loss", 2.31), "2.3100");
   EXPECT_EQ(written("train/loss", 0.0051234), "0.005123");
