@@ -85,6 +85,7 @@ QPushButton:hover, QToolButton:hover { border-color: @muted; }
 QPushButton:pressed, QToolButton:pressed, QPushButton:checked, QToolButton:checked {
   background: @selection; border-color: @accent; }
 QPushButton:focus, QToolButton:focus { border-color: @accent; }
+QPushButton:checked:focus, QToolButton:checked:focus { border-color: @text; }
 QPushButton:disabled, QToolButton:disabled { color: @muted; border-color: @line;
   background: @panel; }
 QPushButton[primary="true"], QToolButton[primary="true"] { background: @accent; color: @onAccent;
@@ -149,7 +150,7 @@ QSlider::groove:horizontal { height: 4!; background: @line; border-radius: 2!; }
 QSlider::sub-page:horizontal { background: @accent; border-radius: 2!; }
 QSlider::handle:horizontal { width: 12!; height: 12!; margin: -5! 0; border-radius: 6!;
   background: @text; border: 1px solid @line; }
-QSlider::handle:horizontal:focus { border-color: @accent; }
+QSlider::handle:horizontal:focus { background: @accent; border-color: @text; }
 QProgressBar { background: @line; border: none; border-radius: 2!; max-height: 4!; min-height: 4!; }
 QProgressBar::chunk { background: @accent; border-radius: 2!; }
 

@@ -134,6 +134,33 @@ TEST(StyleSheet, AButtonWithTheFocusHasOneFrame) {
   applyTheme(ThemeKind::Dark);
 }
 
+/// The window's picture of a button that is on, with the focus or without.
+QImage drawnOn(const QPushButton& button, bool hasFocus) {
+  QStyleOptionButton option;
+  option.initFrom(&button);
+  option.rect = QRect(0, 0, px(120), px(28));
+  option.state |= QStyle::State_On;
+  option.state.setFlag(QStyle::State_HasFocus, hasFocus);
+  QImage image(option.rect.size(), QImage::Format_RGB32);
+  image.fill(Qt::black);
+  QPainter painter(&image);
+  button.style()->drawControl(QStyle::CE_PushButton, &option, &painter, &button);
+  return image;
+}
+
+// One that is on has the accent already.
+TEST(StyleSheet, TheFocusIsSeenOnAButtonThatIsOn) {
+  for (const ThemeKind kind : kThemes) {
+    applyTheme(kind);
+    QPushButton button;
+    button.setCheckable(true);
+    button.setChecked(true);
+    button.ensurePolished();
+    EXPECT_NE(drawnOn(button, true), drawnOn(button, false)) << static_cast<int>(kind);
+  }
+  applyTheme(ThemeKind::Dark);
+}
+
 TEST(StyleSheet, TheButtonThatClearsAFieldStandsInItsMiddle) {
   QLineEdit field(QStringLiteral("seed=1"));
   field.setClearButtonEnabled(true);
