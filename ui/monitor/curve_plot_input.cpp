@@ -130,6 +130,8 @@ void CurvePlot::keyPressEvent(QKeyEvent* event) {
     if (event->isAutoRepeat()) return;
     isTap_ = isXHeld_ != isYHeld_;
     sinceKey_.start();
+  } else if ((key == Qt::Key_Return || key == Qt::Key_Enter) && isPlain) {
+    Q_EMIT enlargeRequested();
   } else if (!moveByKey(event->key())) {
     QWidget::keyPressEvent(event);
   }

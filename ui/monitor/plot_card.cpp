@@ -1,5 +1,6 @@
 #include "ui/monitor/plot_card.h"
 
+#include <QContextMenuEvent>
 #include <QPainter>
 #include <QPainterPath>
 
@@ -112,6 +113,12 @@ void PlotCard::fillSubtitle() {
             bandText(Centre::Mean, plot_->settings().band);
   if (plot_->settings().isClipped) text += tr(" \u00b7 1\u201399\u2009%");
   subtitle_->setText(text);
+}
+
+void PlotCard::contextMenuEvent(QContextMenuEvent* event) {
+  // The plot itself answers the mouse.
+  if (event->reason() != QContextMenuEvent::Keyboard) return event->ignore();
+  Q_EMIT plot_->menuRequested(event->globalPos());
 }
 
 bool PlotCard::isOnScreen() const { return isVisible() && !visibleRegion().isEmpty(); }

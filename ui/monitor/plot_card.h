@@ -44,6 +44,10 @@ class PlotCard : public QFrame {
   void pinRequested();
   void bellRequested();
 
+ protected:
+  /// The menu of the plot, asked for by a key at it or at one of its buttons.
+  void contextMenuEvent(QContextMenuEvent* event) override;
+
  private:
   void fillSubtitle();
   void drawIcons();

@@ -108,7 +108,8 @@ void KeyDialog::fill() {
       {tr("Logarithmic axis"), tr("X, Y")},
       {tr("Zoom to a rectangle"), tr("Drag")},
       {tr("Move"), tr("Middle button drag")},
-      {tr("Enlarge a plot, and back"), tr("Double click, Esc")},
+      {tr("Enlarge a plot, and back"), tr("Double click or Return, Esc")},
+      {tr("Menu of a plot"), tr("Right click, Menu or Shift+F10")},
       {tr("Show everything"), tr("Home")},
       {tr("Zoom and move from the keyboard"), tr("+, \u2212, arrows")},
   };

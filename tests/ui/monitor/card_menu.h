@@ -5,6 +5,7 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QContextMenuEvent>
 #include <QMenu>
 #include <QTest>
 #include <QTimer>
@@ -13,8 +14,11 @@
 
 namespace vitrine::ui {
 
-/// Right click, then these entries, one menu after the other.
-inline void chooseInMenu(PlotCard& card, QStringList entries) {
+enum class MenuAsked { ByMouse, ByKey };
+
+/// Right click, or the Menu key at the pin; then these entries, one menu after the other.
+inline void chooseInMenu(PlotCard& card, QStringList entries,
+                         MenuAsked asked = MenuAsked::ByMouse) {
   QTimer hand;
   QObject::connect(&hand, &QTimer::timeout, &hand, [&] {
     auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
@@ -28,8 +32,14 @@ inline void chooseInMenu(PlotCard& card, QStringList entries) {
     menu->close();
   });
   hand.start(5);
-  QTest::mousePress(&card.plot(), Qt::RightButton, {}, QPoint(100, 60));
-  QTest::mouseRelease(&card.plot(), Qt::RightButton, {}, QPoint(100, 60));
+  if (asked == MenuAsked::ByKey) {
+    const QPoint middle = card.pin().rect().center();
+    QContextMenuEvent key(QContextMenuEvent::Keyboard, middle, card.pin().mapToGlobal(middle));
+    QCoreApplication::sendEvent(&card.pin(), &key);
+  } else {
+    QTest::mousePress(&card.plot(), Qt::RightButton, {}, QPoint(100, 60));
+    QTest::mouseRelease(&card.plot(), Qt::RightButton, {}, QPoint(100, 60));
+  }
   EXPECT_TRUE(entries.isEmpty()) << entries.join(QLatin1Char(' ')).toStdString();
 }
 

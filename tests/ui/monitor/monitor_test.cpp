@@ -305,6 +305,16 @@ TEST(MonitorPage, ADoubleClickEnlargesAPlotAndEscapeShowsAllOfThemAgain) {
   EXPECT_EQ(open.page.enlarged(), first->metric());
 }
 
+TEST(MonitorPage, ReturnEnlargesThePlotWithTheFocusAndMakesItSmallAgain) {
+  OpenPage open;
+  ASSERT_GT(open.page.cards().size(), 1U);
+  PlotCard* first = open.page.cards().front();
+  QTest::keyClick(&first->plot(), Qt::Key_Return);
+  EXPECT_EQ(open.page.enlarged(), first->metric());
+  QTest::keyClick(&first->plot(), Qt::Key_Enter, Qt::KeypadModifier);
+  EXPECT_EQ(open.page.enlarged(), "");
+}
+
 TEST(MonitorPage, AxesArePerPlotUntilTheyAreChosenForAll) {
   OpenPage open;
   CurvePlot& plot = open.page.cards().front()->plot();

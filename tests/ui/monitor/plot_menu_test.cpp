@@ -42,6 +42,14 @@ TEST(PlotMenu, ClipsThePlotThatItIsOpenedOn) {
   EXPECT_FALSE(loss->plot().settings().isClipped) << "a choice of its own";
 }
 
+TEST(PlotMenu, IsOpenedByTheMenuKeyAtAPartOfTheCard) {
+  OpenMonitor open;
+  ASSERT_GT(open.page->cards().size(), 1U);
+  PlotCard* card = open.page->cards().front();
+  chooseInMenu(*card, {QStringLiteral("Enlarge")}, MenuAsked::ByKey);
+  EXPECT_EQ(open.page->enlarged(), card->metric());
+}
+
 TEST(PlotMenu, FitsThePlotThatItIsOpenedOn) {
   OpenMonitor open;
   ASSERT_GT(open.page->cards().size(), 1U);

@@ -424,7 +424,7 @@ TEST_F(Keys, TheListOfThemSaysWhatTheMouseDoesToPlots) {
   }
   EXPECT_EQ(gestures[QStringLiteral("Zoom at the mouse")], QStringLiteral("Ctrl+wheel"));
   EXPECT_EQ(gestures[QStringLiteral("Enlarge a plot, and back")],
-            QStringLiteral("Double click, Esc"));
+            QStringLiteral("Double click or Return, Esc"));
   EXPECT_EQ(gestures[QStringLiteral("Show everything")], QStringLiteral("Home"));
 }
 
