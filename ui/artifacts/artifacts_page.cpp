@@ -6,7 +6,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QShortcut>
 #include <QSplitter>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -79,15 +78,15 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] { applyStyle(); });
 
-  const auto key = [this](const QKeySequence& keys, auto act) {
-    new QShortcut(keys, this, this, act, Qt::WidgetWithChildrenShortcut);
+  const auto key = [this](const QString& text, const QKeySequence& keys, auto act) {
+    addAction(text, keys, this, act)->setShortcutContext(Qt::WidgetWithChildrenShortcut);
   };
-  key(Qt::Key_BracketLeft, [this] { moveImage(-1); });
-  key(Qt::Key_BracketRight, [this] { moveImage(1); });
-  key(Qt::Key_Comma, [this] { moveLayer(-1); });
-  key(Qt::Key_Period, [this] { moveLayer(1); });
-  key(Qt::Key_Less, [this] { moveHead(-1); });
-  key(Qt::Key_Greater, [this] { moveHead(1); });
+  key(tr("Previous image"), Qt::Key_BracketLeft, [this] { moveImage(-1); });
+  key(tr("Next image"), Qt::Key_BracketRight, [this] { moveImage(1); });
+  key(tr("Previous layer"), Qt::Key_Comma, [this] { moveLayer(-1); });
+  key(tr("Next layer"), Qt::Key_Period, [this] { moveLayer(1); });
+  key(tr("Previous head"), Qt::Key_Less, [this] { moveHead(-1); });
+  key(tr("Next head"), Qt::Key_Greater, [this] { moveHead(1); });
   const auto offerCancel = [this](bool isOffered) {
     cancel_->setVisible(isOffered);
     stack_->empty().setCancelShown(isOffered);

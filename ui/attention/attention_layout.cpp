@@ -1,10 +1,10 @@
 // The widgets of the Attention page and their keys.
+#include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QShortcut>
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QSpinBox>
@@ -220,17 +220,16 @@ QWidget* AttentionPage::makeBottom() {
 }
 
 void AttentionPage::makeKeys() {
-  const auto key = [this](const QKeySequence& keys, auto act) {
-    new QShortcut(keys, this, this, act, Qt::WidgetWithChildrenShortcut);
+  const auto key = [this](const QString& text, const QKeySequence& keys, auto act) {
+    addAction(text, keys, this, act)->setShortcutContext(Qt::WidgetWithChildrenShortcut);
   };
-  key(Qt::Key_BracketLeft, [this] { moveSample(-1); });
-  key(Qt::Key_BracketRight, [this] { moveSample(1); });
-  key(Qt::Key_Comma, [this] { moveLayer(-1); });
-  key(Qt::Key_Period, [this] { moveLayer(1); });
-  key(Qt::Key_Less, [this] { moveHead(-1); });
-  key(Qt::Key_Greater, [this] { moveHead(1); });
-  key(Qt::SHIFT | Qt::Key_Comma, [this] { moveHead(-1); });
-  key(Qt::SHIFT | Qt::Key_Period, [this] { moveHead(1); });
+  key(tr("Previous image"), Qt::Key_BracketLeft, [this] { moveSample(-1); });
+  key(tr("Next image"), Qt::Key_BracketRight, [this] { moveSample(1); });
+  key(tr("Previous layer"), Qt::Key_Comma, [this] { moveLayer(-1); });
+  key(tr("Next layer"), Qt::Key_Period, [this] { moveLayer(1); });
+  // Not Shift+comma as well: Qt takes a press of "<" for both, and runs neither of two.
+  key(tr("Previous head"), Qt::Key_Less, [this] { moveHead(-1); });
+  key(tr("Next head"), Qt::Key_Greater, [this] { moveHead(1); });
 }
 
 // The picture shows the values of the controls.

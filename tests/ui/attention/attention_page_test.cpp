@@ -173,7 +173,7 @@ TEST_F(Attention, MovesByKeyboard) {
   EXPECT_EQ(scene(*shown).layer(), 0);
   QTest::keyClick(&view, Qt::Key_Greater);
   EXPECT_EQ(scene(*shown).head(), 1);
-  QTest::keyClick(&view, Qt::Key_Comma, Qt::ShiftModifier);
+  QTest::keyClick(&view, Qt::Key_Less);
   EXPECT_EQ(scene(*shown).head(), 0);
   EXPECT_EQ(shown->shownStep(), 100);
   QTest::keyClick(&view, Qt::Key_Left, Qt::ControlModifier);

@@ -10,6 +10,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QPushButton>
+#include <QShortcut>
 #include <QTabWidget>
 #include <QTest>
 #include <QToolBar>
@@ -411,6 +412,20 @@ TEST_F(Keys, TheColumnsOfTheirListStayWhileItIsSearched) {
     QCoreApplication::processEvents();
     EXPECT_EQ(dialog.list().columnWidth(1), where) << words;
     EXPECT_EQ(dialog.list().columnWidth(2), keys) << words;
+  }
+}
+
+// One press of "<" is Shift+comma, too: a second action for that would stop both.
+TEST_F(Keys, OfHeadsAreInTheListAndOnePerAction) {
+  for (const char* page : {"attention", "artifacts"}) {
+    ASSERT_TRUE(window.showPage(QString::fromLatin1(page)));
+    std::map<QString, QList<QKeySequence>> keys;
+    for (const KeyMap::Entry& entry : window.keys().entries()) keys[entry.id] = entry.keys;
+    const QString scope = QString::fromLatin1(page) + QLatin1Char('/');
+    EXPECT_EQ(keys[scope + QStringLiteral("previous-head")], QList<QKeySequence>{Qt::Key_Less});
+    EXPECT_EQ(keys[scope + QStringLiteral("next-head")], QList<QKeySequence>{Qt::Key_Greater});
+    for (const auto* other : window.currentPage()->findChildren<QShortcut*>())
+      EXPECT_NE(other->key(), QKeySequence(Qt::SHIFT | Qt::Key_Comma)) << page;
   }
 }
 
