@@ -74,14 +74,16 @@ void bringIntoView(QWidget& widget) {
     if (auto* area = qobject_cast<QScrollArea*>(around)) area->ensureWidgetVisible(&widget);
 }
 
-void FocusRing::show(QWidget& widget, const QFocusEvent& event) {
+void FocusRing::show(QWidget& widget, const QFocusEvent& event, bool isKeyed) {
   // A dialog may have given the focus to another part than it took it from.
   for (const FocusRing* old : widget.window()->findChildren<FocusRing*>())
     if (old->parentWidget() != &widget) delete old;
   const bool isPart = qobject_cast<QAbstractScrollArea*>(&widget) != nullptr ||
                       qobject_cast<QLabel*>(&widget) != nullptr ||
                       qobject_cast<Page*>(&widget) != nullptr;
-  if (!isPart || !isFromKeyboard(event.reason())) return;
+  const Qt::FocusReason reason = event.reason();
+  const bool isByKey = isFromKeyboard(reason) || (isKeyed && reason == Qt::OtherFocusReason);
+  if (!isPart || !isByKey) return;
   if (widget.findChild<FocusRing*>({}, Qt::FindDirectChildrenOnly) == nullptr)
     new FocusRing(widget);
 }

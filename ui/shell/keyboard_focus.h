@@ -22,7 +22,8 @@ class FocusRing final : public QWidget {
   Q_OBJECT
  public:
   /// Around `widget`, where the event gives it the focus so and it is such a part.
-  static void show(QWidget& widget, const QFocusEvent& event);
+  /// \param isKeyed  the last input was a key: the program moved the focus because of it
+  static void show(QWidget& widget, const QFocusEvent& event, bool isKeyed);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -151,6 +151,7 @@ class MainWindow : public QMainWindow {
   QElapsedTimer sinceSelection_;
   bool isSelectionKnown_ = false;
   bool isShowingView_ = false;  ///< a page is given a state: not a choice of the user
+  bool isKeyed_ = false;        ///< the last input was a key, not a button of the mouse
   QPointer<QProgressDialog> importing_;
   RunsPanel* runsPanel_ = nullptr;
   Inspector* inspector_ = nullptr;

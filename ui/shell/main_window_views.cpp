@@ -142,11 +142,13 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     return true;
   }
   const QEvent::Type type = event->type();
+  if (type == QEvent::KeyPress || type == QEvent::MouseButtonPress)
+    isKeyed_ = type == QEvent::KeyPress;
   if (type == QEvent::Resize && QGuiApplication::mouseButtons().testFlag(Qt::LeftButton))
     dockWidths_.erase(watched);  // a dock is dragged
   if (auto* widget = qobject_cast<QWidget*>(watched)) {
     if (type == QEvent::FocusIn)
-      FocusRing::show(*widget, static_cast<const QFocusEvent&>(*event));
+      FocusRing::show(*widget, static_cast<const QFocusEvent&>(*event), isKeyed_);
     if (isReturnOnButton(*widget, *event)) {
       pressAsSpace(*widget, static_cast<const QKeyEvent&>(*event));
       return true;

@@ -111,6 +111,16 @@ TEST_F(TabKey, DrawsAFrameAroundAListUntilTheFocusLeavesIt) {
   EXPECT_EQ(ring(), nullptr) << "it led somewhere else";
 }
 
+TEST_F(TabKey, IsSeenAtAPartThatAKeyLedToThroughTheProgram) {
+  QTreeView& list = only<RunsPanel>(window).view();
+  press();
+  list.setFocus();  // as a page does when a picture is made small again
+  EXPECT_NE(list.findChild<FocusRing*>(), nullptr);
+  QTest::mousePress(named<QLineEdit>(window, "Filter runs"), Qt::LeftButton);
+  list.setFocus();
+  EXPECT_EQ(list.findChild<FocusRing*>(), nullptr);
+}
+
 TEST_F(TabKey, StartsInAPageThatItsKeyOpenedAndThatIsSeen) {
   QTest::keyClick(&window, Qt::Key_9, Qt::ControlModifier);  // Live takes keys itself
   Page* page = window.currentPage();
