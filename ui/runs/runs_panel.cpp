@@ -145,7 +145,12 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     const std::int64_t run = at.data(RunsModel::IdRole).toLongLong();
     if (run != 0) select({run}, run);
   });
-  connect(view_, &RunsView::returnPressed, this, &RunsPanel::selectOnlyCurrent);
+  connect(view_, &RunsView::returnPressed, this, [this] {
+    // Not the current run where the filter hides it: the outline is elsewhere then.
+    const std::int64_t run = view_->currentIndex().data(RunsModel::IdRole).toLongLong();
+    if (run == 0) return selectOnlyCurrent();
+    select({run}, run);
+  });
   connect(view_, &QWidget::customContextMenuRequested, this, &RunsPanel::showMenu);
   connect(&model_, &RunsModel::renamed, &edits_, &RunEdits::rename);
   actions_ = new RunActions(workbench_, *this);

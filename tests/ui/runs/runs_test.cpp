@@ -429,6 +429,24 @@ TEST(RunsPanel, TheArrowKeyLeadsFromTheFilterIntoTheList) {
   EXPECT_EQ(studio.workbench.selection().runs().size(), 2U);
 }
 
+TEST(RunsPanel, ReturnSelectsTheOutlinedRunWhereTheFilterHidesTheCurrentOne) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  panel.show();
+  panel.select({studio.runs[0], studio.runs[4]}, studio.runs[4]);
+  bringUp(panel);
+  store::NewRun fresh;
+  fresh.name = "another demo";
+  fresh.config = fresh.origins = Json::object();
+  const auto added = studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh});
+  studio.workbench.watcher().poll();
+  panel.filter().setText(QStringLiteral("another"));
+  QTest::keyClick(&panel.filter(), Qt::Key_Down);
+  ASSERT_EQ(panel.view().currentIndex().data(RunsModel::IdRole).toLongLong(), added.front());
+  QTest::keyClick(&panel.view(), Qt::Key_Return);
+  EXPECT_EQ(studio.workbench.selection().runs(), added);
+}
+
 TEST(RunsPanel, ARunStoredByAnotherProcessAppearsByItself) {
   SampleStudio studio(SampleOptions{0, 0});
   RunsPanel panel(studio.workbench);
