@@ -77,7 +77,9 @@ void RunsDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewI
                                         const QModelIndex&) const {
   const QRect row = option.rect;
   const int left = row.left() + nameLeft(isTable_) - px(4), edge = px(8);
-  const int height = std::min(editor->sizeHint().height(), row.height());
+  // Over both lines of a run in the list: half of a word above the line reads as a mistake.
+  const int height =
+      std::min(std::max(editor->sizeHint().height(), row.height() - px(8)), row.height());
   editor->setGeometry(left, row.top() + (row.height() - height) / 2, row.right() + 1 - edge - left,
                       height);
 }

@@ -1,5 +1,6 @@
 #include "ui/runs/runs_panel.h"
 
+#include <QApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <algorithm>
@@ -152,6 +153,12 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     select({run}, run);
   });
   connect(view_, &QWidget::customContextMenuRequested, this, &RunsPanel::showMenu);
+  connect(&model_, &RunsModel::renamed, this, [this] {
+    // A row that the filter no longer shows takes the line over it along, and the keys with that.
+    if (!view_->viewport()->isAncestorOf(QApplication::focusWidget())) return;
+    QMetaObject::invokeMethod(
+        view_, [this] { view_->setFocus(); }, Qt::QueuedConnection);
+  });
   connect(&model_, &RunsModel::renamed, &edits_, &RunEdits::rename);
   actions_ = new RunActions(workbench_, *this);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {

@@ -98,6 +98,36 @@ TEST_F(RunEditing, ARunIsRenamedInTheListAndBackWithUndo) {
   EXPECT_EQ(studio.writer.run(run).name, before);
 }
 
+TEST_F(RunEditing, TheLineOverANameCoversBothLinesOfItsRun) {
+  panel.select({studio.runs[2]}, studio.runs[2]);
+  panel.rename();
+  ASSERT_NE(editor(), nullptr);
+  const QRect row = panel.view().visualRect(panel.view().currentIndex());
+  EXPECT_LE(editor()->y(), row.top() + px(4));
+  EXPECT_GE(editor()->geometry().bottom(), row.bottom() - px(6)) << "38 of 44 have words";
+  EXPECT_LE(editor()->geometry().bottom(), row.bottom());
+  QTest::keyClick(editor(), Qt::Key_Escape);
+}
+
+TEST_F(RunEditing, TheListKeepsTheKeysWhereTheFilterTakesTheRenamedRun) {
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&panel));
+  const auto name = [this](std::int64_t run, const char* words) {
+    panel.select({run}, run);
+    panel.rename();
+    ASSERT_NE(editor(), nullptr);
+    editor()->selectAll();
+    QTest::keyClicks(editor(), QString::fromLatin1(words));
+    QTest::keyClick(editor(), Qt::Key_Return);
+    QCoreApplication::processEvents();  // the line is taken when the key is handled
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  };
+  name(studio.runs[1], "alpha one");
+  name(studio.runs[2], "alpha two");
+  panel.filter().setText(QStringLiteral("alpha"));
+  name(studio.runs[1], "beta");
+  EXPECT_TRUE(soon([this] { return panel.view().hasFocus(); }));
+}
+
 TEST_F(RunEditing, ReturnInANameKeepsTheSelectedRuns) {
   panel.select({studio.runs[1], studio.runs[2]}, studio.runs[2]);
   panel.rename();
