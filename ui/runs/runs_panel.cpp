@@ -336,6 +336,10 @@ bool RunsPanel::eventFilter(QObject* watched, QEvent* event) {
       enterList();
       return true;
     }
+    if (key == Qt::Key_Escape && !filter_->text().isEmpty()) {
+      filter_->clear();
+      return true;
+    }
   }
   return QWidget::eventFilter(watched, event);
 }

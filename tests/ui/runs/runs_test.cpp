@@ -429,6 +429,16 @@ TEST(RunsPanel, TheArrowKeyLeadsFromTheFilterIntoTheList) {
   EXPECT_EQ(studio.workbench.selection().runs().size(), 2U);
 }
 
+TEST(RunsPanel, EscapeClearsTheFilterThatHasTheKeys) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  bringUp(panel);
+  panel.filter().setFocus();
+  QTest::keyClicks(&panel.filter(), QStringLiteral("demo"));
+  QTest::keyClick(&panel.filter(), Qt::Key_Escape);
+  EXPECT_EQ(panel.filter().text(), QString());
+}
+
 TEST(RunsPanel, ReturnSelectsTheOutlinedRunWhereTheFilterHidesTheCurrentOne) {
   SampleStudio studio(SampleOptions{0, 50});
   RunsPanel panel(studio.workbench);
