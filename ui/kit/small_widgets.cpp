@@ -201,7 +201,8 @@ void DockHeader::fitNote() {
   int room = width() - edges.left() - edges.right();
   for (int i = 0; i < layout()->count(); ++i) {
     const QWidget* part = layout()->itemAt(i)->widget();
-    if (part != note_) room -= part->sizeHint().width() + layout()->spacing();
+    if (part == note_) continue;
+    room -= part->sizeHint().expandedTo(part->minimumSizeHint()).width() + layout()->spacing();
   }
   QString fitting = wholeNote_;
   note_->ensurePolished();

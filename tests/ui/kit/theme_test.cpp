@@ -1,6 +1,7 @@
 // Colours, numbers, icons and the order of what is found.
 #include "ui/kit/theme.h"
 
+#include <QLayout>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
@@ -238,6 +239,21 @@ TEST(DockHeader, LeavesOutThePartsOfItsNoteThatHaveNoRoom) {
   }
   EXPECT_LT(header.note().size(), whole.size());
   EXPECT_EQ(header.toolTip(), whole);
+}
+
+TEST(DockHeader, CutsNoPartOfItsNoteInTwo) {
+  DockHeader header(QStringLiteral("Runs"), nullptr);
+  header.addButton(new QToolButton);
+  header.setNote(QStringLiteral("12 of 48 runs, 3 selected, 1 hidden"));
+  header.show();
+  for (int width = 500; width >= 200; --width) {
+    header.resize(width, 32);
+    header.layout()->activate();
+    for (const auto* label : header.findChildren<ElidedLabel*>()) {
+      if (label->text() == header.note() && header.note().contains(QLatin1Char(',')))
+        EXPECT_GE(label->width(), label->fontMetrics().horizontalAdvance(label->text())) << width;
+    }
+  }
 }
 
 }  // namespace
