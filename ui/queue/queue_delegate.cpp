@@ -42,6 +42,7 @@ void QueueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   const std::int64_t id = index.data(QueueModel::IdRole).toLongLong();
   if (id == 0) {
     drawSection(painter, row, index);
+    if (option.state.testFlag(QStyle::State_HasFocus)) drawRowFocus(*painter, row);
     painter->restore();
     return;
   }

@@ -12,6 +12,8 @@
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
+#include "ui/kit/theme.h"
 #include "ui/queue/queue_delegate.h"
 #include "ui/workbench/run_facts.h"
 
@@ -137,6 +139,20 @@ TEST_F(QueuePages, TellsAndDrawsOnlyWhatChangedOfAThousandRuns) {
   QCoreApplication::processEvents();
   EXPECT_LE(delegate.cells, screen);
   page_->view().setItemDelegate(nullptr);
+}
+
+TEST_F(QueuePages, OutlinesTheTitleOfASectionThatTheKeysReach) {
+  enqueued("one");
+  open();
+  bringUp(*page_);
+  QTreeView& view = page_->view();
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Home);
+  const QModelIndex section = view.model()->index(0, 0);
+  ASSERT_EQ(view.currentIndex(), section);
+  const QRect row = view.visualRect(section);
+  const QImage image = view.viewport()->grab(row).toImage();
+  EXPECT_EQ(image.pixelColor(image.width() / 2, 0).rgb(), themeColors().accent.rgb());
 }
 
 TEST_F(QueuePages, PutsTheTitlesOverTheirColumns) {
