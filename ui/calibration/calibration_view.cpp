@@ -320,6 +320,7 @@ void CalibrationPage::showImages() {
     });
   }
   const auto all = std::ssize(listed_);
+  const QString images = counted(all, tr("image"), tr("images"));
   const auto shown = [this] {
     return count(static_cast<std::int64_t>(std::min(listed_.size(), kMostListed)));
   };
@@ -334,21 +335,21 @@ void CalibrationPage::showImages() {
   } else if (isBin) {
     const ReliabilityBin& bin = run.now.bins[static_cast<std::size_t>(choice_.bin)];
     if (choice_.onlyErrors) listed_.resize(static_cast<std::size_t>(errors));
-    title = choice_.onlyErrors ? tr("Bin %1\u2013%2: %3 of %4 errors, most confident first")
+    title = choice_.onlyErrors ? tr("Bin %1\u2013%2: %3 of %4, most confident first")
                                      .arg(number(bin.lower, 2), number(bin.upper, 2))
                                      .arg(shown())
-                                     .arg(count(errors))
-                               : tr("Bin %1\u2013%2: %3 of %4 images, errors first")
+                                     .arg(counted(errors, tr("error"), tr("errors")))
+                               : tr("Bin %1\u2013%2: %3 of %4, errors first")
                                      .arg(number(bin.lower, 2), number(bin.upper, 2))
                                      .arg(shown())
-                                     .arg(count(all));
-    about = tr("%1 images \u00b7 accuracy %2 \u00b7 confidence %3")
-                .arg(count(all), percent(bin.accuracy, 1), percent(bin.confidence, 1));
+                                     .arg(images);
+    about = tr("%1 \u00b7 accuracy %2 \u00b7 confidence %3")
+                .arg(images, percent(bin.accuracy, 1), percent(bin.confidence, 1));
   } else if (isCell) {
-    title = tr("true %1, predicted %2: %3 of %4 images")
+    title = tr("true %1, predicted %2: %3 of %4")
                 .arg(QString::fromStdString(run.predictions->nameOf(choice_.label)),
-                     QString::fromStdString(run.predictions->nameOf(choice_.predicted)),
-                     shown(), count(all));
+                     QString::fromStdString(run.predictions->nameOf(choice_.predicted)), shown(),
+                     images);
     about = runName(run.run);
   } else if (isAllErrors) {
     title = tr("%1 of %2 misclassified, most confident first").arg(shown()).arg(count(all));

@@ -394,8 +394,9 @@ void GalleryPage::showTools() {
 
 void GalleryPage::showCount() {
   const int found = model_.count();
-  count_->setText(query_.search.empty() ? counted(found, tr("image"), tr("images"))
-                                        : tr("%1 of %2 images").arg(count(found), count(total_)));
+  const std::int64_t all = query_.search.empty() ? found : total_;
+  const QString images = counted(all, tr("image"), tr("images"));
+  count_->setText(query_.search.empty() ? images : tr("%1 of %2").arg(count(found), images));
   const auto [first, last] = sheet_->inSight();
   QString text = first < 0
                      ? QString()

@@ -73,6 +73,17 @@ TEST_F(CalibrationRecipe, ExportsThePictureThatHadTheFocusLast) {
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasLine("step,run,bin,"));
 }
 
+TEST_F(CalibrationRecipe, OneImageOfACellIsInTheSingular) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::fourAnswers())})});
+  FigureView& cells = figure(*shown, "Confusion matrix");
+  cells.setFocus();
+  QTest::keyClick(&cells, Qt::Key_Right);
+  QTest::keyClick(&cells, Qt::Key_Down);
+  ASSERT_EQ(shown->viewState()["cell"], Json({1, 0}));
+  EXPECT_THAT(labels(*shown), ::testing::HasSubstr("predicted 0: 1 of 1 image"));
+  EXPECT_THAT(labels(*shown), ::testing::Not(::testing::HasSubstr("1 images")));
+}
+
 TEST_F(CalibrationRecipe, TheCurveOverTheTemperatureNamesItsNumbers) {
   const auto shown = page({runWith("a", {samples::predictions(samples::mixedAnswers())})});
   const FigureView& view = figure(*shown, "Calibration error over the temperature");
