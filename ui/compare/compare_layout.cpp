@@ -266,7 +266,7 @@ QWidget* ComparePage::makeTableView() {
   tableView_->setShowGrid(false);
   tableView_->setAlternatingRowColors(false);
   tableView_->setWordWrap(false);
-  tableView_->setTextElideMode(Qt::ElideRight);
+  tableView_->setTextElideMode(Qt::ElideMiddle);  // variants of an experiment differ at the end
   tableView_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   tableView_->setTabKeyNavigation(false);
   tableView_->verticalHeader()->hide();

@@ -144,6 +144,24 @@ TEST_F(ComparedOnALaptop, LongNamesOfVariantsAreWholeOnALargeScreen) {
   EXPECT_EQ(view.columnWidth(0), before) << "the room is that of the other columns again";
 }
 
+TEST_F(ComparedOnALaptop, LongNamesThatAreCutDifferInWhatIsLeft) {
+  for (const char* name : {"ViT", "iLLaMA"}) {
+    addAblationRun(studio_.writer,
+                   {std::string("An experiment whose name takes all of the room \u203a ") + name,
+                    Json{{"architecture", name}},
+                    0,
+                    {0.7, 0.8}});
+  }
+  studio_.workbench.watcher().poll();
+  const QTableView& view = only<QTableView>(openWindow(1366, 768));
+  ASSERT_EQ(view.model()->rowCount(), 2);
+  const auto cut = [&view](int row) {
+    const QString name = view.model()->index(row, 0).data().toString();
+    return view.fontMetrics().elidedText(name, view.textElideMode(), px(160)).toStdString();
+  };
+  EXPECT_NE(cut(0), cut(1));
+}
+
 TEST_F(ComparedOnALaptop, WhatDiffersBeginsWithWhatIsNewAndIsFoundByEveryKey) {
   fillRoadmap();
   show();
