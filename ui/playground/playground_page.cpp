@@ -26,6 +26,7 @@
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
 #include "ui/workbench/fact_table.h"
+#include "ui/workbench/page_commands.h"
 #include "ui/workbench/sampling/class_names.h"
 
 namespace vitrine::ui {
@@ -372,6 +373,12 @@ void PlaygroundPage::showButtons() {
   for (QAction* one : {recallAll_, recallSeed_, recallPrompt_, recallRest_, copy_})
     one->setEnabled(cell != nullptr);
   info_->setEnabled(recipe_.is_object());
+  const QString noImage =
+      isBusy ? tr("an image is being drawn") : tr("choose an image that is done");
+  for (QAction* one : {verify_, keep_}) one->setProperty(kWhyNot, noImage);
+  for (QAction* one : {recallAll_, recallSeed_, recallPrompt_, recallRest_, copy_, info_})
+    one->setProperty(kWhyNot, tr("choose an image"));
+  cancel_->setProperty(kWhyNot, tr("nothing is being drawn"));
   exportButton_->setEnabled(shown_ != nullptr);
   QString warmth = warmText_;
   if (wantsDraw_ || worker_.isWarming()) warmth = tr("Loading the model\u2026");

@@ -12,6 +12,7 @@
 #include "tests/ui/playground/playground_fixture.h"
 #include "tests/ui/support/fit.h"
 #include "ui/figures/figure.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 namespace {
@@ -43,6 +44,17 @@ TEST_F(Playground, DrawsOneImageAndShowsItsRecipe) {
   EXPECT_GE(probe().shown()->firstSeconds, 0);
   EXPECT_EQ(probe().film().frameCount(), 10);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("vitrine sample 1")));
+}
+
+TEST_F(Playground, SaysWhyNothingCanBeDoneWithAnImageYet) {
+  openPainter();
+  for (const char* text : {"Verify", "Send to gallery", "Recall all", "Seed", "Prompt", "Remix",
+                           "Info", "Copy as command", "Cancel drawing"}) {
+    const QAction* one = action(QString::fromLatin1(text));
+    ASSERT_NE(one, nullptr) << text;
+    EXPECT_FALSE(one->isEnabled()) << text;
+    EXPECT_FALSE(one->property(kWhyNot).toString().isEmpty()) << text;
+  }
 }
 
 TEST_F(Playground, CtrlReturnInAFieldDraws) {
