@@ -121,7 +121,6 @@ void KeyDialog::fill() {
   // Of all rows, in sight or not: the columns stay where they are while the list is searched.
   for (const int column : {1, 2}) list_->resizeColumnToContents(column);
   filter(search_->text());
-  showChosen();
 }
 
 void KeyDialog::filter(const QString& text) {
@@ -136,9 +135,13 @@ void KeyDialog::filter(const QString& text) {
   }
   // Keys go to an action that is in sight.
   const QList<QTreeWidgetItem*> items = list_->selectedItems();
-  if (words.isEmpty() || (!items.isEmpty() && !items.first()->isHidden())) return;
-  list_->clearSelection();
-  list_->setCurrentItem(first);
+  if (!words.isEmpty() && (items.isEmpty() || items.first()->isHidden())) {
+    list_->clearSelection();
+    list_->setCurrentItem(first);
+  }
+  showChosen();
+  if (first == nullptr)
+    sentence_->setText(tr("No action or key matches \u201c%1\u201d.").arg(text.trimmed()));
 }
 
 void KeyDialog::showChosen() {

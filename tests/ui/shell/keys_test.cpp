@@ -401,6 +401,9 @@ TEST_F(Keys, GoToTheActionThatTheSearchLeavesInSight) {
   dialog.search().setText(QStringLiteral("no such action"));
   EXPECT_EQ(chosen(), QString());
   EXPECT_FALSE(dialog.giveBack().isEnabled()) << "no action is in sight";
+  EXPECT_TRUE(dialog.sentence().contains(QStringLiteral("no such action")));
+  dialog.search().clear();
+  EXPECT_FALSE(dialog.sentence().contains(QStringLiteral("no such action")));
 }
 
 TEST_F(Keys, TheColumnsOfTheirListStayWhileItIsSearched) {
