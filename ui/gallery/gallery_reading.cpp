@@ -134,6 +134,7 @@ void GalleryPage::afterReading() {
   showLook();
   showTools();
   showView();
+  if (hasFocus()) keyPart().setFocus();  // a key opened the page, which was still reading
 }
 
 void GalleryPage::readLook() {

@@ -49,6 +49,15 @@ TEST_F(Gallery, DownStaysInTheSearchThatHasNoHits) {
   EXPECT_TRUE(shown->sheet().hasFocus());
 }
 
+TEST_F(Gallery, GivesTheKeysThatAPageHasWhileItReadsToItsImages) {
+  const auto shown = filledPage();
+  shown->setFocus();  // as Alt+2 does
+  shown->setViewState({{"search", "step:100"}});
+  shown->waitUntilIdle();
+  ASSERT_EQ(shown->model().count(), 10);
+  EXPECT_TRUE(shown->sheet().hasFocus());
+}
+
 TEST_F(Gallery, ClosesWhileASearchIsTyped) {
   auto shown = filledPage();
   auto* field = shown->findChild<QLineEdit*>();
