@@ -106,7 +106,7 @@ QString CalibrationPage::notice() const {
     sentences << tr("%1 have another number of classes: their data are not those of %2.")
                      .arg(quotedNames(others), quotedNames({runName(main->run)}));
   }
-  if (const QString share = drawnShare(); !share.isEmpty()) sentences << share;
+  if (const QString share = drawnShare(shown_.size()); !share.isEmpty()) sentences << share;
   const std::vector<std::int64_t> without = runsWithout();
   if (!analyses_->isComputing() && !without.empty() && !shown_.empty())
     sentences << costOf(without);

@@ -136,7 +136,7 @@ QString SpectraPage::notice() const {
   }
   if (sizes.size() > 1)
     sentences << tr("The matrices differ in size: compare shares of it, not ranks.");
-  if (const QString share = drawnShare(); !share.isEmpty()) sentences << share;
+  if (const QString share = drawnShare(shown_.size()); !share.isEmpty()) sentences << share;
   const std::vector<std::int64_t> without = runsWithout();
   if (!analyses_->isComputing() && !without.empty() && !shown_.empty())
     sentences << costOfMissing();

@@ -73,6 +73,14 @@ TEST_F(CalibrationRecipe, ExportsThePictureThatHadTheFocusLast) {
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasLine("step,run,bin,"));
 }
 
+TEST_F(CalibrationRecipe, CountsOnlyTheRunsThatItDraws) {
+  std::vector runs{runWith("a", {samples::predictions(samples::fourAnswers())})};
+  for (const char* name : {"b", "c", "d", "e"}) runs.push_back(runWith(name, {}));
+  const auto shown = page(runs);
+  EXPECT_THAT(shown->notice().toStdString(),
+              ::testing::HasSubstr("1 of 5 selected runs is drawn."));
+}
+
 TEST_F(CalibrationRecipe, OneImageOfACellIsInTheSingular) {
   const auto shown = page({runWith("a", {samples::predictions(samples::fourAnswers())})});
   FigureView& cells = figure(*shown, "Confusion matrix");

@@ -182,11 +182,11 @@ std::vector<std::int64_t> ResultsPage::runs() const {
 
 QString ResultsPage::runName(std::int64_t run) const { return runNameOf(workbench_, run); }
 
-QString ResultsPage::drawnShare() const {
+QString ResultsPage::drawnShare(std::size_t drawn) const {
   const std::size_t selected = workbench_.selection().drawn().size();
-  return readOf_.empty() || selected <= readOf_.size()
-             ? QString()
-             : tr("%1 of %2 selected runs are drawn.").arg(readOf_.size()).arg(selected);
+  if (readOf_.empty() || selected <= readOf_.size()) return {};
+  return drawn == 1 ? tr("1 of %1 selected runs is drawn.").arg(selected)
+                    : tr("%1 of %2 selected runs are drawn.").arg(drawn).arg(selected);
 }
 
 void ResultsPage::waitUntilIdle() {

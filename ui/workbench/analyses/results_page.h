@@ -74,8 +74,8 @@ class ResultsPage : public ReadingPage {
 
   [[nodiscard]] std::vector<std::int64_t> runs() const;
   [[nodiscard]] QString runName(std::int64_t run) const;
-  /// "4 of 7 selected runs are drawn."; "" where all are.
-  [[nodiscard]] QString drawnShare() const;
+  /// "4 of 7 selected runs are drawn."; "" where the page has room for all.
+  [[nodiscard]] QString drawnShare(std::size_t drawn) const;
 
   [[nodiscard]] virtual bool hasShown() const = 0;
   [[nodiscard]] virtual std::vector<std::int64_t> steps() const = 0;  ///< ascending
