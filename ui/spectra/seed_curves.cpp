@@ -15,11 +15,12 @@ namespace {
 
 /// "12.3 ± 0.4"; without an interval of two values or more the value alone.
 QString withInterval(const SampleStatistics& statistics) {
+  constexpr int kPlainDecimals = 2, kMostDecimals = 3;
   const double half = halfWidth(statistics);
-  if (!std::isfinite(half)) return QString::fromStdString(formatFixed(statistics.mean, 2));
-  // Seeds may agree to the last digit.
-  constexpr int kMostDecimals = 3;
-  const int decimals = std::clamp(decimalsFor(half), 0, kMostDecimals);
+  if (!std::isfinite(half))
+    return QString::fromStdString(formatFixed(statistics.mean, kPlainDecimals));
+  // Seeds may agree to the last digit, or in all of them.
+  const int decimals = half > 0 ? std::clamp(decimalsFor(half), 0, kMostDecimals) : kPlainDecimals;
   return QStringLiteral("%1 \u00b1 %2")
       .arg(QString::fromStdString(formatFixed(statistics.mean, decimals)),
            QString::fromStdString(formatFixed(half, decimals)));
@@ -88,7 +89,7 @@ QString seedVerdict(const std::vector<SeedCurve>& curves) {
         part +=
             QObject::tr(", %1: %2%3 against %4 (%5)")
                 .arg(QString::fromStdString(word),
-                     paired.statistics.mean < 0 ? QString() : QStringLiteral("+"),
+                     paired.statistics.mean > 0 ? QStringLiteral("+") : QString(),
                      withInterval(paired.statistics), curves.front().name,
                      counted(std::ssize(paired.keys), QObject::tr("pair"), QObject::tr("pairs")));
     }

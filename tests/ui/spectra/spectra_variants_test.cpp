@@ -6,6 +6,7 @@
 #include "tests/ui/spectra/falling.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/qt_environment.h"
+#include "ui/spectra/seed_curves.h"
 #include "ui/spectra/spectra_page.h"
 #include "ui/workbench/figure_file.h"
 
@@ -153,6 +154,18 @@ TEST(SpectraControls, AVerdictIsAWordWithItsEvidence) {
   row.judgement.statistics = {};
   row.judgement.reason = "0 of 3 common seeds are done";
   EXPECT_EQ(evidenceText(row).toStdString(), "0 of 3 common seeds are done");
+}
+
+TEST(SeedVerdict, KeepsTheDigitsOfSeedsThatAgree) {
+  SeedCurve base, other;
+  base.name = QStringLiteral("base");
+  base.sample.values = {{0, 4.25}, {1, 4.25}};
+  base.sample.statistics = statisticsOf(std::vector<double>{4.25, 4.25});
+  other = base;
+  other.name = QStringLiteral("other");
+  EXPECT_EQ(seedVerdict({base}).toStdString(), "base 4.25 \u00b1 0.00 (2 seeds)");
+  const std::string verdict = seedVerdict({base, other}).toStdString();
+  EXPECT_THAT(verdict, HasSubstr(": 0.00 \u00b1 0.00 against base (2 pairs)"));
 }
 
 }  // namespace
