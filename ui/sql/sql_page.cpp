@@ -398,7 +398,7 @@ void SqlPage::showWork() {
 }
 
 void SqlPage::showFailure(const QString& sentence, std::optional<SqlRange> place) {
-  failure_->setText(sentence);
+  failure_->setText(sentence.left(1).toUpper() + sentence.mid(1));  // it stands alone here
   if (place && askedAt_ >= 0) editor_->showMistake({askedAt_ + place->start, place->length});
   stack_->setCurrentIndex(ShownFailure);
   notice_->hide();

@@ -81,6 +81,7 @@ TEST_F(SqlConsole, RefusesToWriteInOneSentence) {
   ask(QStringLiteral("DELETE FROM run"));
   EXPECT_TRUE(page_.error().contains(QStringLiteral("nothing was changed")))
       << page_.error().toStdString();
+  EXPECT_TRUE(page_.error().front().isUpper()) << page_.error().toStdString();
   EXPECT_EQ(studio_.writer.runs().size(), studio_.runs.size());
 }
 
