@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <span>
 
 #include "core/base/sha256.h"
 #include "core/files/png.h"
@@ -185,7 +186,8 @@ TEST(ImageSample, ShowsWhereAPatchReadsInThePromptAndTheImage) {
   EXPECT_EQ(made[0].at("sha256"), plain[0].at("sha256")) << "looking changes nothing";
   EXPECT_EQ(made[1].at("steps"), 2);
   ASSERT_EQ(made[1].at("artifacts").size(), 3U) << "a strip, and the attention of two steps";
-  const PngPixels strip = readPng(made[1].at("file").get<std::string>());
+  const std::string bytes = readText(made[1].at("file").get<std::string>());
+  const PngPixels strip = decodePng(std::as_bytes(std::span(bytes)), "the film strip");
   EXPECT_EQ(strip.height, 2 * 57 - 1) << "a row of images, and a row of attention";
   store::RunStore store(described.database(), store::OpenMode::ReadOnly);
   const store::ArtifactRow map = store.artifact(made[1].at("artifacts")[2].get<std::int64_t>());
