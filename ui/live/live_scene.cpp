@@ -142,16 +142,6 @@ bool LiveScene::begin(const QString& title, const char* id, const QString& info,
 
 void LiveScene::end() { ImGui::End(); }
 
-LiveRange LiveScene::rangeOf(const live::AttentionLayer& layer) const {
-  if (model_.isSameScale) return shared_;
-  LiveRange range;
-  for (int head = 0; head < layer.heads; ++head) {
-    const AttentionCells cells = attentionCells(layer, head, model_.query);
-    range.add(cells.values);
-  }
-  return range;
-}
-
 void LiveScene::draw(LiveCanvas& canvas) {
   canvas_ = &canvas;
   const LiveModel::FramePointer frame = model_.shown();

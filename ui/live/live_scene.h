@@ -70,7 +70,6 @@ class LiveScene {
   void chose() {
     if (onChoice_) onChoice_();
   }
-  [[nodiscard]] LiveRange rangeOf(const live::AttentionLayer& layer) const;
 
   LiveModel& model_;
   std::function<void()> onChoice_;

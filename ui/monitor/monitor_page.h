@@ -72,7 +72,6 @@ class MonitorPage : public Page {
   void fitAndFollow();
   /// Gives a plot the whole page; "": all plots are seen again.
   void enlarge(const std::string& metric);
-  [[nodiscard]] const std::string& enlarged() const { return enlarged_; }
   /// Gives a plot a width of its own, in this database from now on.
   void setSize(const std::string& metric, PlotSize size);
   [[nodiscard]] PlotSize size(const std::string& metric) const;

@@ -85,8 +85,6 @@ void RunStrip::showAlert(const QString& sentence) {
   updateVisibility();
 }
 
-QString RunStrip::alert() const { return sentence_->text(); }
-
 void RunStrip::updateVisibility() { setHidden(progress_->isHidden() && alert_->isHidden()); }
 
 }  // namespace vitrine::ui

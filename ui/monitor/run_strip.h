@@ -21,7 +21,6 @@ class RunStrip : public QWidget {
   /// \param unit  what its throughput counts: "images"
   void showRun(const store::RunRow* row, const std::string& unit);
   void showAlert(const QString& sentence);
-  [[nodiscard]] QString alert() const;
   /// "step 1,200 of 4,000 · epoch 3.1 of 10 · 3,410 images/s · 3:12 left"
   [[nodiscard]] static QString facts(const store::RunRow& row, const std::string& unit);
 

@@ -196,7 +196,6 @@ Ablation ablationOf(Document base, const QString& nameA, const Json& modelA, con
       all, [](const Difference& one) { return one.key == "architecture" || one.key == "preset"; });
   const bool isOneArchitecture =
       modelA.value("architecture", Json()) == modelB.value("architecture", Json());
-  std::vector<Document::Variant> singles;
   for (const Difference& one : all) {
     const Document::Variant variant{"one", {{"model." + one.key, one.after}}};
     if (valueAt(modelB, one.key) != nullptr && isSoundVariant(base, variant, catalog)) {

@@ -119,7 +119,6 @@ void DiffView::swapSides() {
 
 QString DiffView::sourceA() const { return a_.choice->currentData().toString(); }
 QString DiffView::sourceB() const { return b_.choice->currentData().toString(); }
-QString DiffView::totals() const { return totals_->text(); }
 QString DiffView::error() const { return !a_.error.isEmpty() ? a_.error : b_.error; }
 bool DiffView::isBusy() const { return a_.check->isRunning() || b_.check->isRunning(); }
 

@@ -33,7 +33,6 @@ class DiffView : public QWidget {
   [[nodiscard]] QString sourceB() const;
   [[nodiscard]] QTreeWidget& blocks() const { return *blocks_; }
   [[nodiscard]] QTreeWidget& keys() const { return *keys_; }
-  [[nodiscard]] QString totals() const;
   [[nodiscard]] QString error() const;
   [[nodiscard]] bool isBusy() const;
   /// The listed blocks as comma-separated text.

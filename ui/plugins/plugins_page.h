@@ -15,7 +15,6 @@ class QStackedWidget;
 class QTextBrowser;
 class QToolButton;
 class QTreeWidget;
-class QTreeWidgetItem;
 
 namespace vitrine::ui {
 
