@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
+#include <QStackedWidget>
 #include <QToolButton>
 
 #include "core/config/edit/document.h"
@@ -130,10 +131,11 @@ QWidget* ConfigurePage::makeBar() {
 }
 
 QWidget* ConfigurePage::makeContent() {
-  splitter_ = new QSplitter(this);
+  splitter_ = new QSplitter(stack_);
   splitter_->setChildrenCollapsible(false);
   splitter_->setHandleWidth(1);
   auto* left = new QWidget(this);  // from the beginning in the window: the form is tabbed first
+  splitter_->addWidget(makeFitArea(left, splitter_));
   auto* column = columnIn(left, {}, 0);
   column->addWidget(makeBar());
   scroll_ = new QScrollArea(left);
@@ -147,7 +149,6 @@ QWidget* ConfigurePage::makeContent() {
   column->addWidget(makeFooter());
   side_ = new SidePanel(splitter_);
   side_->setMinimumWidth(px(300));
-  splitter_->addWidget(makeFitArea(left, splitter_));
   splitter_->addWidget(side_);
   splitter_->setStretchFactor(0, 1);
   splitter_->setStretchFactor(1, 0);

@@ -51,11 +51,11 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   auto* splitter = new QSplitter(modes_);
   splitter->setChildrenCollapsible(false);
   splitter->setHandleWidth(1);
+  modes_->addWidget(makeFitArea(splitter, modes_));
   splitter->addWidget(makeList());
   splitter->addWidget(makeText());
   splitter->setStretchFactor(1, 1);
   splitter->setSizes({px(250), px(800)});
-  modes_->addWidget(makeFitArea(splitter, modes_));
   diff_ = new DiffView(workbench_, modes_);
   modes_->addWidget(makeFitArea(diff_, modes_));
   outer->addWidget(modes_, 1);

@@ -66,6 +66,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   auto* splitter = new QSplitter(this);
   splitter->setChildrenCollapsible(true);
   splitter->setHandleWidth(1);
+  outer->addWidget(makeFitArea(splitter, this));
   side_ = new SqlSide(splitter);
   side_->setMinimumWidth(px(120));
   auto* right = new QWidget(splitter);
@@ -89,7 +90,6 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   splitter->setStretchFactor(0, 0);
   splitter->setStretchFactor(1, 1);
   splitter->setSizes({px(230), px(800)});
-  outer->addWidget(makeFitArea(splitter, this));
   setFocusProxy(editor_);  // a key of the page leads to the statement
 
   side_->showBook(book_);
