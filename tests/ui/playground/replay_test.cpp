@@ -221,7 +221,7 @@ TEST_F(Replaying, NamesTheWordsOfThePromptThatThePatchReadsMost) {
   EXPECT_TRUE(visibleText().contains(
       QStringLiteral("word 1 0.5, word 3 0.25, word 0 0.125; all words 0.875")))
       << visibleText().toStdString();
-  const DescribedPlot::Table table = page_->film().plotTable();
+  const DescribedPlot::Table table = probe().film().plotTable();
   ASSERT_EQ(table.rows.size(), 10U * 20) << "patches and words of every step";
   EXPECT_EQ(table.rows[17].mid(2).join(QLatin1Char('|')).toStdString(), "|word 1|0.5");
   Json state = page_->viewState();
