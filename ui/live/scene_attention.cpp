@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kHistory = 6;     // pictures of the query's past
 constexpr int kMostHeads = 16;  // columns of the overview
+constexpr float kOutline = 3;   // pixels around the chosen map
 
 QRgb maskedColor() { return QColor(0x6A, 0x70, 0x78).rgb(); }
 
@@ -121,7 +122,11 @@ void LiveScene::drawOverview(int layers, int heads) {
   ImGui::Dummy({1, f(head)});
   const ImVec2 below = ImGui::GetCursorScreenPos();
   const double used = left + cell * columns + px(10);
+  // The outline of a chosen map in the first row begins above it.
+  ImGui::SetCursorScreenPos({below.x, below.y - kOutline});
   ImGui::BeginChild("layers", {f(used), 0}, false, layers > 8 ? 0 : ImGuiWindowFlags_NoScrollbar);
+  const ImVec2 first = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({first.x, first.y + kOutline});
   for (const live::AttentionLayer& layer : frame->attention) drawHeadRow(layer, cell, left);
   ImGui::EndChild();
   // The chosen head large, where there is room next to the others.

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <QMouseEvent>
+#include <algorithm>
+#include <cstdlib>
 #include <set>
+#include <vector>
 
 #include "tests/ui/live/live_frames.h"
 #include "tests/ui/support/qt_environment.h"
@@ -125,6 +128,31 @@ TEST_F(Scene, AClickOnTheImageAsksFromThatPatch) {
   EXPECT_LT(model_.query.row, 1.0 / 3);
   EXPECT_LT(model_.query.column, 1.0 / 3);
   EXPECT_EQ(chosen_, 1);
+}
+
+TEST_F(Scene, TheChosenMapIsOutlinedAboveAndBelow) {
+  model_.add(liveFrame(40));
+  static_cast<void>(canvas_.frame(kSize, 1));
+  const QImage image = canvas_.image(kSize, 1);
+  const QColor accent = themeColors().accent;
+  const auto isAccent = [&](int x, int y) {
+    const QColor color = image.pixelColor(x, y);
+    return std::abs(color.red() - accent.red()) < 24 &&
+           std::abs(color.green() - accent.green()) < 24 &&
+           std::abs(color.blue() - accent.blue()) < 24;
+  };
+  const QRect heads = livePlaces(kSize, true, false).heads.toRect();
+  std::vector<int> edges;  // rows with a line as wide as a map
+  for (int y = heads.top(); y <= heads.bottom(); ++y) {
+    int run = 0, longest = 0;
+    for (int x = heads.left(); x <= heads.right(); ++x) {
+      run = isAccent(x, y) ? run + 1 : 0;
+      longest = std::max(longest, run);
+    }
+    if (longest > 40) edges.push_back(y);
+  }
+  ASSERT_FALSE(edges.empty());
+  EXPECT_GT(edges.back() - edges.front(), 40) << "the upper edge is missing";
 }
 
 TEST_F(Scene, AClickOnAMapChoosesItsHeadAndPatch) {
