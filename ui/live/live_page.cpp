@@ -63,8 +63,8 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
   state_ = new ElidedLabel(live_);
   status_ = withRole(new ElidedLabel(live_), "small");
   status_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  line->addWidget(state_, 2);
-  line->addWidget(status_, 3);
+  line->addWidget(state_);
+  line->addWidget(status_, 1);
   rows->addLayout(line);
   place_ = columnIn(nullptr, {});
   auto* across = rowIn(nullptr, {}, 0);

@@ -196,6 +196,23 @@ TEST_F(Live, ALongNameLeavesTheStepToBeRead) {
   EXPECT_TRUE(label->toolTip().startsWith(QString(200, QLatin1Char('n'))));
 }
 
+TEST_F(Live, TheEndOfTheTrainingIsReadBehindALongName) {
+  const std::int64_t run = running(std::string(200, 'n'));
+  choose(run);
+  const auto shown = page();
+  live::Publisher trainer(workbench_.row(run).uuid);
+  publish(trainer, *shown, liveFrame(10));
+  workbench_.row(run).state = store::RunState::Done;
+  workbench_.watcher().poll();
+  Q_EMIT workbench_.watcher().runsChanged({});
+  auto* label = firstWhere<QLabel>(*shown, [](const QLabel& one) {
+    return one.text().endsWith(QStringLiteral("the last frames stay"));
+  });
+  ASSERT_NE(label, nullptr);
+  QCoreApplication::processEvents();
+  EXPECT_LE(label->fontMetrics().horizontalAdvance(label->text()), label->width());
+}
+
 TEST_F(LiveTraining, OtherPagesTakeTheSampleOfAnImageThatWasChosenHere) {
   publish(trainer, *shown, liveFrame(10));
   EXPECT_EQ(workbench_.selection().image(), 0) << "no image was chosen";
