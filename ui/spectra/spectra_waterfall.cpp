@@ -262,8 +262,8 @@ class ControlsFigure final : public Figure {
     }
   }
   QSize sizeHint() const override { return {320, 340}; }
-  double leastHeight(double) const override {
-    return 90 + 30 * static_cast<double>(picture_.rows.size()) + claimsHeight();
+  double leastHeight(double width) const override {
+    return 90 + 30 * static_cast<double>(picture_.rows.size()) + claimsHeight(width);
   }
   QString summary() const override {
     QStringList rows;
@@ -304,9 +304,10 @@ class ControlsFigure final : public Figure {
     double widest = 0;
     for (const ControlsPicture::Row& row : picture_.rows)
       widest = std::max(widest, metrics.horizontalAdvance(valueText(row)));
-    const double notes = kNoteHeight * static_cast<double>(picture_.notes.size()) + claimsHeight();
+    double words = claimsHeight(body.width());
+    for (const QString& note : picture_.notes) words += heightOf(note, body.width());
     const double axis = 18;
-    const double room = body.height() - notes - axis;
+    const double room = body.height() - words - axis;
     const double rows = std::max(1.0, static_cast<double>(picture_.rows.size()));
     // Rows come before notes, which say in words what the rows show.
     const double least = std::min(kLeastRow, (body.height() - axis) / rows);
@@ -331,40 +332,67 @@ class ControlsFigure final : public Figure {
       y += height;
     }
     y = plot.bottom() + axis + 4;
+    const double end = body.bottom() + kApart;
     for (const ClaimRow& claim : picture_.claims) {
-      if (y + 30 > body.bottom() + 2) break;
-      drawClaim(painter, QRectF(body.left(), y, body.width(), 32), claim);
-      y += kNoteHeight;
+      const double tall = heightOf(claim, body.width());
+      if (y + tall > end) break;
+      drawClaim(painter, QRectF(body.left(), y, body.width(), tall - kApart), claim);
+      y += tall;
     }
     painter.setPen(themeColors().muted);
     for (const QString& note : picture_.notes) {
-      if (y + 30 > body.bottom() + 2) break;
-      const QRectF place(body.left(), y, body.width(), 32);
-      painter.drawText(place, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, note);
+      const double tall = heightOf(note, body.width());
+      if (y + tall > end) break;
+      const QRectF place(body.left(), y, body.width(), tall - kApart);
+      painter.drawText(place, kWrapped, note);
       addRegion(place, [note](const QPointF&) { return note; });
-      y += kNoteHeight;
+      y += tall;
     }
   }
 
-  static constexpr double kLeastRow = 20, kNoteHeight = 34;
+  static constexpr double kLeastRow = 20, kVerdict = 16, kApart = 4;
+  static constexpr int kWrapped = static_cast<int>(Qt::AlignLeft) |
+                                  static_cast<int>(Qt::AlignTop) |
+                                  static_cast<int>(Qt::TextWordWrap);
 
-  double claimsHeight() const { return kNoteHeight * static_cast<double>(picture_.claims.size()); }
+  /// Of wrapped words and the gap below them.
+  static double heightOf(const QString& words, double width) {
+    const QRectF room(0, 0, width, 1000);
+    return std::ceil(QFontMetricsF(smallLetters()).boundingRect(room, kWrapped, words).height()) +
+           kApart;
+  }
+  static double heightOf(const ClaimRow& row, double width) {
+    return evidencePlace(row, width).bottom() +
+           heightOf(QString::fromStdString(row.claim.name), width);
+  }
+  /// Beside the verdict, or below it where that is too narrow.
+  static QRectF evidencePlace(const ClaimRow& row, double width) {
+    const double left =
+        QFontMetricsF(smallLetters()).horizontalAdvance(verdictWords(row.judgement.verdict)) + 8;
+    const double own = QFontMetricsF(axisLetters()).horizontalAdvance(evidenceText(row));
+    return left + own <= width ? QRectF(left, 0, width - left, kVerdict)
+                               : QRectF(0, kVerdict, width, kVerdict);
+  }
+  double claimsHeight(double width) const {
+    double height = 0;
+    for (const ClaimRow& row : picture_.claims) height += heightOf(row, width);
+    return height;
+  }
 
-  /// The verdict and the claim in one line, what was measured below.
+  /// The verdict, what was measured, and the whole claim below.
   void drawClaim(QPainter& painter, const QRectF& place, const ClaimRow& row) {
-    const QRectF first(place.left(), place.top(), place.width(), place.height() / 2);
-    const QString verdict = verdictWords(row.judgement.verdict);
     painter.setPen(verdictColor(row.judgement.verdict));
-    drawLine(painter, first, Qt::AlignLeft | Qt::AlignVCenter, verdict);
-    const double beside = QFontMetricsF(painter.font()).horizontalAdvance(verdict) + 8;
+    drawLine(painter, QRectF(place.topLeft(), QSizeF(place.width(), kVerdict)),
+             Qt::AlignLeft | Qt::AlignVCenter, verdictWords(row.judgement.verdict));
+    const QRectF evidence = evidencePlace(row, place.width());
     const QString name = QString::fromStdString(row.claim.name);
-    painter.setPen(themeColors().text);
-    drawLine(painter, first.adjusted(beside, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, name);
     painter.setPen(themeColors().muted);
     painter.setFont(axisLetters());
-    drawLine(painter, first.translated(0, first.height()), Qt::AlignLeft | Qt::AlignVCenter,
+    drawLine(painter, evidence.translated(place.topLeft()), Qt::AlignLeft | Qt::AlignVCenter,
              evidenceText(row));
     painter.setFont(smallLetters());
+    painter.setPen(themeColors().text);
+    painter.drawText(place.adjusted(0, evidence.bottom(), 0, 0), kWrapped, name);
     QStringList about{name, QString::fromStdString(measureText(row.claim)),
                       QString::fromStdString(row.claim.source),
                       QString::fromStdString(row.judgement.reason),

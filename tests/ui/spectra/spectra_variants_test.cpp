@@ -132,6 +132,26 @@ TEST(RankControls, AreTheExperimentWithMostClaimsAboutTheRanks) {
   EXPECT_EQ(controlsOf("", "attention_rank").title, "");
 }
 
+TEST(SpectraControls, AClaimAndItsEvidenceAreDrawnWithoutACut) {
+  ClaimRow row;
+  row.claim.name =
+      "a causal mask gives a higher rank than the bidirectional attention of the same model, by 1";
+  row.claim.margin = 1;
+  row.judgement.verdict = Verdict::Reproduced;
+  row.judgement.threshold = 1;
+  row.judgement.statistics = statisticsOf(std::vector<double>{2.9, 3, 3.1});
+  ControlsPicture picture;
+  picture.claims = {row};
+  picture.notes = {QStringLiteral("4.0 before any training")};
+  QStringList words;
+  for (const SvgDocument::Text& text :
+       readSvg(figureBytes(*makeControlsFigure(picture), FigureFormat::Svg, {})).texts)
+    words << text.words;
+  const std::string all = words.join(QLatin1Char(' ')).simplified().toStdString();
+  EXPECT_THAT(all, test::HasTexts("by 1", "claimed at least 1, 3 seeds", "4.0 before any"));
+  EXPECT_FALSE(words.join(QString()).contains(QChar(0x2026))) << all;
+}
+
 TEST(SpectraControls, AVerdictIsAWordWithItsEvidence) {
   ClaimRow row;
   row.claim.name = "causal is higher";
