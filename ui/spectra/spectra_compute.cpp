@@ -135,7 +135,7 @@ QString SpectraPage::notice() const {
     sentences << tr("These are not the same matrices (%1).").arg(each.join(QStringLiteral(", ")));
   }
   if (sizes.size() > 1)
-    sentences << tr("The matrices differ in size: compare shares of it, not ranks.");
+    sentences << tr("The matrices differ in size: compare each rank as a share of its size.");
   if (const QString share = drawnShare(shown_.size()); !share.isEmpty()) sentences << share;
   const std::vector<std::int64_t> without = runsWithout();
   if (!analyses_->isComputing() && !without.empty() && !shown_.empty())

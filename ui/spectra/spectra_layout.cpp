@@ -138,14 +138,8 @@ void SpectraPage::connectViews() {
   const auto pick = [this](const FigureTarget& target) {
     const std::vector<std::int64_t> all = steps();
     if (!target.queryAt || all.empty()) return;
-    // The picture ends where the longest training ends.
-    std::int64_t last = all.back();
-    for (const auto& run : shown_) {
-      const store::RunRow* row = workbench_.run(run->run);
-      if (row != nullptr) last = std::max(last, row->totalSteps);
-    }
     // The column that is drawn there reaches half way to its neighbours.
-    const double wanted = (*target.queryAt)[1] * static_cast<double>(last);
+    const double wanted = (*target.queryAt)[1] * static_cast<double>(lastStep());
     const auto away = [wanted](std::int64_t step) {
       return std::abs(static_cast<double>(step) - wanted);
     };

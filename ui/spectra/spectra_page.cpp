@@ -94,6 +94,16 @@ std::vector<std::int64_t> SpectraPage::steps() const {
   return {all.begin(), all.end()};
 }
 
+std::int64_t SpectraPage::lastStep() const {
+  const std::vector<std::int64_t> all = steps();
+  std::int64_t last = all.empty() ? 0 : all.back();
+  for (const auto& run : shown_) {
+    const store::RunRow* row = workbench_.run(run->run);
+    if (row != nullptr) last = std::max(last, row->totalSteps);
+  }
+  return last;
+}
+
 std::int64_t SpectraPage::shownStep() const {
   const std::vector<std::int64_t> all = steps();
   if (all.empty()) return -1;

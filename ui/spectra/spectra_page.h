@@ -95,6 +95,8 @@ class SpectraPage final : public ResultsPage {
   void chooseHead(int layer, int head);
   [[nodiscard]] bool hasShown() const override { return !shown_.empty(); }
   [[nodiscard]] std::vector<std::int64_t> steps() const override;
+  /// Where the longest training of what is shown ends.
+  [[nodiscard]] std::int64_t lastStep() const;
   void showStep() override { showAll(); }
   // spectra_view.cpp
   void showAll() override;

@@ -221,6 +221,7 @@ std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve
   chart.title = title;
   chart.about = headText().toLower();
   chart.x.title = tr("step");
+  chart.x.isWhole = true;
   chart.y.least = 3;
   chart.legend = FigureLegend::None;
   chart.emptyText = tr("These runs did not measure it.");
@@ -255,6 +256,11 @@ std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve
   }
   if (!chart.series.empty() && shownStep() >= 0)
     chart.notes.push_back({static_cast<double>(shownStep()), std::nullopt, QString(), 0});
+  // The whole training, as the waterfall has it: one point tells no range.
+  auto last = static_cast<double>(lastStep());
+  for (const ChartSeries& series : chart.series) last = std::max(last, series.x.back());
+  constexpr double kRoom = 0.03;  // for the symbols at both ends
+  if (last > 0) chart.x.range = {{-kRoom * last, (1 + kRoom) * last}};
   return makeLineChart(std::move(chart));
 }
 

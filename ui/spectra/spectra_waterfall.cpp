@@ -138,13 +138,16 @@ class WaterfallFigure final : public Figure {
     const auto yOf = [&](double rank) { return box.bottom() - box.height() * rank / rows; };
     std::vector<QPointF> ranks;
     for (std::size_t i = 0; i < run.columns.size(); ++i) {
-      // Each column reaches half way to its neighbours.
+      // Each column reaches half way to its neighbours; one without any is seen, too.
       const auto step = static_cast<double>(run.steps[i]);
-      const double before = i > 0 ? (step - static_cast<double>(run.steps[i - 1])) / 2 : 0;
+      const double alone = static_cast<double>(std::max<std::int64_t>(1, last_)) / 40;
+      const double before = i > 0 ? (step - static_cast<double>(run.steps[i - 1])) / 2
+                            : run.steps.size() > 1 ? 0
+                                                   : std::min(step, alone);
       const double after = i + 1 < run.steps.size()
                                ? (static_cast<double>(run.steps[i + 1]) - step) / 2
                            : i > 0 ? before
-                                   : static_cast<double>(std::max<std::int64_t>(1, last_)) / 40;
+                                   : alone;
       const double left = std::min(xOf(box, step - before), box.right() - 2);
       // The next column covers a pixel of this one: no seam is left between two that are rounded.
       const double right = std::min(box.right(), std::max(xOf(box, step + after), left) + 1);

@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/has_texts.h"
+#include "tests/ui/figures/figure_of.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/spectra/falling.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/qt_environment.h"
+#include "ui/figures/line_chart.h"
 #include "ui/spectra/seed_curves.h"
+#include "ui/spectra/spectra_figures.h"
 #include "ui/spectra/spectra_page.h"
 #include "ui/workbench/figure_file.h"
 
@@ -130,6 +133,41 @@ TEST(RankControls, AreTheExperimentWithMostClaimsAboutTheRanks) {
   EXPECT_EQ(controlsOf("vit", "attention_rank").title, "") << "the tour has one claim alone";
   EXPECT_EQ(controlsOf("illama", "calibration").title, "");
   EXPECT_EQ(controlsOf("", "attention_rank").title, "");
+}
+
+TEST_F(SpectraVariants, ARankThatWasMeasuredOnceStandsInTheWholeTraining) {
+  const std::int64_t run = runWith("a", {samples::falling(0.5, 0)});
+  workbench_.row(run).totalSteps = 2000;
+  store::RunStore& store = workbench_.store();
+  const std::int64_t segment = store.openSegment(run, 0, store::thisWorker(), Json::object());
+  store::RunStore::Batch batch;
+  MetricRecord record{0, 0, 1, {}};
+  record.values.emplace_back("analysis/attention_rank/effective_rank/layer0/head0", 6.2);
+  batch.metrics.push_back(record);
+  store.append(run, segment, batch);
+  const auto shown = page({run});
+  const auto& chart = dynamic_cast<const LineChartFigure&>(
+                          *figure(*shown, "Effective rank over training").figure())
+                          .chart();
+  ASSERT_EQ(chart.series.size(), 1U);
+  ASSERT_TRUE(chart.x.range.has_value());
+  EXPECT_GT((*chart.x.range)[0], -100) << "no training begins before step 0";
+  EXPECT_GE((*chart.x.range)[1], 2000);
+}
+
+TEST(SpectraWaterfall, OneStepIsSeenAtItsEnd) {
+  WaterfallPicture fall;
+  WaterfallPicture::Run run;
+  run.steps = {1000};
+  run.totalSteps = 1000;
+  run.columns.assign(1, HeadSpectrum{{1, 0.5F, 0.2F}, {0.6F, 0.9F, 1}});
+  fall.runs = {run};
+  const auto figure = makeWaterfallFigure(fall);
+  const QImage image = figure->image(kSize, 1);
+  const QRect lowest = where(*figure, QStringLiteral("of k = 1"));
+  ASSERT_GT(lowest.width(), 200);
+  const int y = lowest.center().y();
+  EXPECT_NE(image.pixel(lowest.right() - 4, y), image.pixel(lowest.center().x(), y));
 }
 
 TEST(SpectraControls, AClaimAndItsEvidenceAreDrawnWithoutACut) {
