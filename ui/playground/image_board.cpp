@@ -199,11 +199,12 @@ QString ImageBoard::wordsOf(const BoardTile& tile) const {
         drawing_->grid.columns->title,
         drawing_->grid.columns->labels.value(tile.place.cell % columns));
   }
-  words << tr("seed %1").arg(cell.settings.seed() + number);
+  const QString seed = tr("seed %1").arg(cell.settings.seed() + number);
+  if (!words.contains(seed, Qt::CaseInsensitive)) words << seed;
   if (number < cell.texts.size()) {
     const DrawnText& text = cell.texts[number];
     if (!text.prompt.isEmpty()) words << text.prompt;
-    words << text.text;
+    words << text.text.trimmed();
   }
   return words.join(QStringLiteral(", "));
 }

@@ -136,10 +136,10 @@ void PlaygroundPage::showRecipe() {
   }
   const QString title = shown_->cellTitle(board_->selected().cell);
   const QString seed = tr("seed %1").arg(isText ? cell->texts[number].seed : image->seed);
-  imageTitle_->setText(title.compare(seed, Qt::CaseInsensitive) == 0
-                           ? title
-                           : QStringLiteral("%1, %2").arg(title, seed));
-  if (isText) imageTitle_->setText(cell->texts[number].text);
+  // A grid over seeds names it already.
+  const bool isNamed = title.split(QStringLiteral(", ")).contains(seed, Qt::CaseInsensitive);
+  imageTitle_->setText(isNamed ? title : QStringLiteral("%1, %2").arg(title, seed));
+  if (isText) imageTitle_->setText(cell->texts[number].text.trimmed());
   if (image != nullptr) {
     const ThemeColors& colors = themeColors();
     QStringList words;

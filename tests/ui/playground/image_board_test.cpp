@@ -38,13 +38,33 @@ TEST(ImageBoard, LabelsOfAGridAreWholeInTheToolTip) {
             row + ", Guidance 1, seed 7");
 }
 
+TEST(ImageBoard, AGridOverSeedsNamesTheSeedOnce) {
+  const auto drawing = std::make_shared<Drawing>();
+  drawing->base.values = {{"seed", 0}, {"count", 2}};
+  drawing->grid.rows = GridAxis{"seed", QStringLiteral("Seed"), {3, 8}, {"3", "8"}};
+  for (const SampleSettings& settings : cellsOf(drawing->base, drawing->grid)) {
+    DrawnCell cell;
+    cell.settings = settings;
+    drawing->cells.push_back(std::move(cell));
+  }
+  ImageBoard board;
+  board.resize(400, 300);
+  board.setDrawing(drawing);
+  board.show();
+  const BoardLayout& layout = board.tiles();
+  ASSERT_EQ(layout.tiles.size(), 4U);
+  const QPoint edge(4, 4);  // around the board
+  EXPECT_EQ(toolTipAt(board, layout.tiles[0].rect.center().toPoint() + edge), "Seed 3");
+  EXPECT_EQ(toolTipAt(board, layout.tiles[1].rect.center().toPoint() + edge), "Seed 3, seed 4");
+}
+
 TEST(ImageBoard, ThePromptOfATextIsWholeInTheToolTip) {
   const auto drawing = std::make_shared<Drawing>();
   DrawnCell cell;
   cell.settings.values = {{"seed", 7}, {"count", 1}};
   DrawnText text;
   text.prompt = longLabel();
-  text.text = QStringLiteral("a bag");
+  text.text = QStringLiteral(" a bag");  // as a model of texts continues a prompt
   cell.texts.push_back(std::move(text));
   drawing->cells.push_back(std::move(cell));
   ImageBoard board;

@@ -106,6 +106,15 @@ TEST_F(Playground, DrawsAGridOverTwoSettings) {
   EXPECT_EQ(probe().board().selected().cell, 4);
 }
 
+TEST_F(Playground, AnImageOfAGridOverSeedsNamesItsSeedOnce) {
+  openPainter();
+  makeAxis("seed", kRows, QStringLiteral("3, 4"));
+  makeAxis("guidance", kColumns, QStringLiteral("1, 2"));
+  draw();
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("Seed 3, guidance 1")));
+  EXPECT_FALSE(visibleText().contains(QStringLiteral(", seed 3")));
+}
+
 TEST_F(Playground, DrawsAGridOverRuns) {
   const std::int64_t a = addRun("a", "painter", "paint");
   const std::int64_t b = addRun("b", "painter", "paint");
