@@ -320,6 +320,9 @@ void ContactSheet::mousePressEvent(QMouseEvent* event) {
     setCurrent(id);
     setPicked(std::move(ids));
     Q_EMIT currentChosen(id);
+    // Two that were picked one by one are compared.
+    if (picked_.size() == 2 && picked_.count(id) > 0)
+      Q_EMIT otherChosen(*picked_.begin() == id ? *picked_.rbegin() : *picked_.begin());
   } else {
     moveTo(index, event->modifiers());
   }

@@ -49,7 +49,7 @@ class ContactSheet : public QAbstractScrollArea, public DescribedPlot {
 
  Q_SIGNALS:
   void currentChosen(std::int64_t id);
-  void otherChosen(std::int64_t id);  ///< Alt and a click
+  void otherChosen(std::int64_t id);  ///< Alt and a click, or the first of two that were picked
   void pickedChanged();
   void activated();
   void tileChosen(int designPixels);

@@ -17,6 +17,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/flow_row.h"
 #include "ui/kit/menus.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 
@@ -232,7 +233,7 @@ QWidget* GalleryPage::makeSheet() {
     showCount();
   });
   column->addWidget(groupRow_);
-  sightText_ = withRole(new QLabel(card), "small");
+  sightText_ = withRole(new ElidedLabel(card), "small");
   column->addWidget(sightText_);
   return card;
 }
@@ -403,6 +404,10 @@ void GalleryPage::showCount() {
                      : tr("%1 to %2 of %3").arg(count(first + 1), count(last + 1), count(found));
   if (const auto picked = sheet_->picked().size(); picked > 0)
     text += tr(" \u00b7 %1 picked").arg(count(static_cast<std::int64_t>(picked)));
+  if (other_ != 0)
+    text += tr(" \u00b7 Enlarge compares A and B");
+  else if (found > 1)
+    text += tr(" \u00b7 pick two with Ctrl to compare them");
   sightText_->setText(text);
   if (view_ != View::ByStep) return;
   const QSignalBlocker quiet(groupSlider_);

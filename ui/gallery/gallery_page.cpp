@@ -207,6 +207,7 @@ void GalleryPage::setOther(std::int64_t id) {
   stepsView_->setOther(id);
   readLook();
   showTools();
+  showCount();
   Q_EMIT viewChanged();
 }
 

@@ -29,6 +29,18 @@ TEST_F(GalleryTips, BothNamesOfAPairAreWhole) {
   EXPECT_EQ(toolTipAt(stage, {220, 8}), a.toStdString());
 }
 
+TEST_F(GalleryTips, TwoImagesThatArePickedAreCompared) {
+  const auto shown = filledPage();
+  click(*shown, 0);
+  EXPECT_THAT(texts(*shown), ::testing::HasSubstr("pick two with Ctrl"));
+  click(*shown, 2, Qt::ControlModifier);
+  EXPECT_EQ(shown->viewState()["other"], shown->model().at(0).id);
+  EXPECT_THAT(texts(*shown), ::testing::HasSubstr("Enlarge compares A and B"));
+  QTest::keyClick(&shown->sheet(), Qt::Key_4);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->stage().shownView(), ImageStage::View::Slider);
+}
+
 TEST_F(GalleryTips, TheNameOfARunIsWholeNextToItsSteps) {
   const std::string name = "a run with a name that has no room next to the images of its steps";
   first_ = workbench_.addRun(name, Json::object());
