@@ -48,7 +48,7 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   preview_ = withName(new QLabel(this), tr("The image"));
   preview_->setFixedSize(px(kPreview), px(kPreview));
   preview_->setAlignment(Qt::AlignCenter);
-  top->addWidget(preview_, 0, Qt::AlignTop);
+  top->addWidget(preview_, 0, Qt::AlignTop | Qt::AlignLeft);
   auto* side = columnIn(nullptr, {}, px(6));
   about_ = withRole(new WrapLabel(this), "small");
   about_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -57,7 +57,8 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   star_->setCheckable(true);
   star_->setProperty(kListed, false);
   connect(star_, &QToolButton::clicked, this, &ImageDetails::starToggled);
-  side->addWidget(star_);
+  // As wide as its words, or the column beside the image would be no wider.
+  side->addWidget(star_, 0, Qt::AlignLeft);
   side->addStretch();
   top->addLayout(side, 1);
   column->addLayout(top);

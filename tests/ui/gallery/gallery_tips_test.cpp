@@ -41,6 +41,20 @@ TEST_F(GalleryTips, TwoImagesThatArePickedAreCompared) {
   EXPECT_EQ(shown->stage().shownView(), ImageStage::View::Slider);
 }
 
+TEST_F(GalleryTips, TheImageStaysAtTheEdgeOfItsDetails) {
+  const auto shown = filledPage();
+  click(*shown, 0);
+  const auto leftOf = [&](const QWidget* one) { return one->mapTo(shown.get(), QPoint()).x(); };
+  const auto* image = named<QLabel>(*shown, "The image");
+  const auto* tag = named<QLineEdit>(*shown, "New tag of the image");
+  ASSERT_TRUE(image != nullptr && tag != nullptr);
+  EXPECT_EQ(leftOf(image), leftOf(tag));
+  QTest::keyClick(&shown->sheet(), Qt::Key_S);
+  shown->waitUntilIdle();
+  QCoreApplication::processEvents();
+  EXPECT_EQ(leftOf(image), leftOf(tag)) << "the words of the star are longer now";
+}
+
 TEST_F(GalleryTips, TheNameOfARunIsWholeNextToItsSteps) {
   const std::string name = "a run with a name that has no room next to the images of its steps";
   first_ = workbench_.addRun(name, Json::object());
