@@ -13,6 +13,7 @@
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_model.h"
+#include "ui/runs/runs_view.h"
 
 namespace vitrine::ui {
 namespace {
@@ -228,7 +229,11 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     else
       paintRun(painter, option, index);
   }
-  if (option.state.testFlag(QStyle::State_HasFocus)) drawRowFocus(*painter, row);
+  // The run that is looked at beside a selection is told by its outline alone.
+  const auto* view = qobject_cast<const RunsView*>(option.widget);
+  const bool isBeside = view != nullptr && view->beside() != 0 && index.column() == 0 &&
+                        index.data(RunsModel::IdRole).toLongLong() == view->beside();
+  if (isBeside || option.state.testFlag(QStyle::State_HasFocus)) drawRowFocus(*painter, row);
   painter->restore();
 }
 

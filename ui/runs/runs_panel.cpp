@@ -315,6 +315,7 @@ void RunsPanel::explainOutline(bool isChosenHere) {
   const store::RunRow* outlined = workbench_.run(selection.current());
   const bool isBeside = outlined != nullptr && runs.size() > 1 &&
                         std::find(runs.begin(), runs.end(), outlined->id) == runs.end();
+  view_->setBeside(isBeside ? outlined->id : 0);
   const QString sentence =
       isBeside ? tr("\u201c%1\u201d is outlined; the selected runs stay in the charts.")
                      .arg(QString::fromStdString(outlined->name))

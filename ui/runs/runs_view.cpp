@@ -23,6 +23,12 @@ QItemSelectionModel::SelectionFlags RunsView::selectionCommand(const QModelIndex
   return usual;
 }
 
+void RunsView::setBeside(std::int64_t run) {
+  if (run == beside_) return;
+  beside_ = run;
+  viewport()->update();
+}
+
 void RunsView::selectAll() {
   isReplacing_ = depth_ > 0;
   QTreeView::selectAll();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QTreeView>
+#include <cstdint>
 
 namespace vitrine::ui {
 
@@ -15,6 +16,10 @@ class RunsView : public QTreeView {
 
   /// Whether several runs are selected, seen or not.
   void setComparing(bool isComparing) { isComparing_ = isComparing; }
+  /// The run that is looked at although others are selected, outlined wherever the keys are; 0:
+  /// none.
+  void setBeside(std::int64_t run);
+  [[nodiscard]] std::int64_t beside() const { return beside_; }
   /// A click or key is being handled: inputHandled() follows.
   [[nodiscard]] bool isHandlingInput() const { return depth_ > 0; }
   /// The event that is being handled replaces the selection of runs.
@@ -38,6 +43,7 @@ class RunsView : public QTreeView {
   bool isOfEye(const QEvent& event);
   void endInput();
 
+  std::int64_t beside_ = 0;
   bool isComparing_ = false;
   bool isEyePressed_ = false;
   mutable bool isReplacing_ = false;

@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "tests/ui/support/qt_test.h"
+#include "ui/kit/theme.h"
 #include "ui/runs/runs_delegate.h"
 #include "ui/runs/runs_panel.h"
 
@@ -87,6 +88,21 @@ TEST_F(RunVisibility, AClickBesideAComparisonLooksAtTheRunAndLeavesTheComparison
   EXPECT_EQ(offers.count(), 1) << "explained once";
   click(runs[5], Qt::NoModifier, Qt::RightButton);
   EXPECT_EQ(selection().runs().size(), 2U);
+}
+
+TEST_F(RunVisibility, TheRunBesideAComparisonIsOutlinedWhereverTheKeysAre) {
+  const auto isOutlined = [this](std::int64_t run) {
+    const QRect row = rowOf(run);
+    const QImage image = panel.view().viewport()->grab().toImage();
+    const QPoint edge(row.center().x(), row.top());
+    return image.pixelColor(edge * image.devicePixelRatio()) == themeColors().accent;
+  };
+  click(runs[4]);
+  panel.view().clearFocus();
+  EXPECT_TRUE(isOutlined(runs[4]));
+  EXPECT_FALSE(isOutlined(runs[3]));
+  panel.select({runs[0], runs[1]}, runs[0]);
+  EXPECT_FALSE(isOutlined(runs[4])) << "it is not looked at any more";
 }
 
 TEST_F(RunVisibility, AClickSelectsItsRunWhileOneIsSelected) {
