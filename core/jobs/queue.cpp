@@ -233,6 +233,23 @@ std::optional<QueueEntry> JobQueue::next(
   return claimed;
 }
 
+void JobQueue::holdFirst(const Device& device, const std::string& why) {
+  if (mode() != store::QueueMode::Running || !inProgress().empty()) return;
+  std::vector<std::pair<std::int64_t, std::string>> changed;
+  bool isFirst = true;
+  for (const QueueEntry& entry : list()) {
+    if (!entry.isReady || !fits(entry.wantedDevice(), device)) continue;
+    // A run that was the first one before may say so still.
+    const bool saysSo = entry.waits == why;
+    if (isFirst != saysSo) changed.emplace_back(entry.run, isFirst ? why : "");
+    isFirst = false;
+  }
+  if (changed.empty()) return;
+  table_.transaction([&] {
+    for (const auto& [run, held] : changed) table_.setHeld(run, held);
+  });
+}
+
 bool JobQueue::adopt(std::int64_t run) {
   bool isOurs = false;
   table_.transaction([&] {

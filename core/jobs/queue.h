@@ -84,6 +84,9 @@ class VITRINE_STORE_EXPORT JobQueue {
   /// transaction, in order, for every run that is ready
   [[nodiscard]] std::optional<QueueEntry> next(
       const Device& device, const std::function<std::string(const QueueEntry&)>& hold);
+  /// The first run that is ready for `device` waits for that reason, unless the queue is paused or
+  /// has a run in progress.
+  void holdFirst(const Device& device, const std::string& why);
   /// The process that keeps a run takes its claim over. \returns false  it must not start any more
   [[nodiscard]] bool adopt(std::int64_t run);
   /// This process has claimed the run and started `supervisor` for it. Nothing happens when the

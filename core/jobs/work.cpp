@@ -233,7 +233,11 @@ bool QueueWorker::startOn(const Device& device) {
   LockProblem problem;
   const auto deviceLock = tried(problem, [&] { return DeviceLock::tryLock(device.key()); });
   warnOnce(problem.why);
-  if (!deviceLock) return false;  // another process computes on it
+  if (!deviceLock) {
+    if (problem.why.empty() && started_.empty())
+      queue_.holdFirst(device, "another process computes on " + device.name);
+    return false;
+  }
   // The driver of a GPU may take seconds: not while others wait to write.
   const std::vector<Device> all = source_.devices();
   Device now = device;  // with the memory that is free now

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/jobs/device_lock.h"
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
@@ -209,6 +210,25 @@ TEST_F(Queue, LooksAtTheDevicesWhileOthersMayWrite) {
   options.program = FAKE_PROGRAM;
   EXPECT_EQ(workQueue(store, devices, options).ended, 1);
   EXPECT_TRUE(devices.isFree);
+}
+
+TEST_F(Queue, SaysThatAnotherProcessComputesOnTheDevice) {
+  const std::int64_t first = enqueued(), second = enqueued();
+  auto other = DeviceLock::tryLock(kCpu.key());  // of the queue of another database
+  ASSERT_TRUE(other.has_value());
+  DevicesBeside devices(file().string() + ".gate");
+  WorkOptions options;
+  options.until = WorkUntil::Stopped;
+  options.program = FAKE_PROGRAM;
+  options.isAsked = [] { return true; };  // after one look
+  EXPECT_EQ(workQueue(store, devices, options).started, 0);
+  EXPECT_EQ(queue.find(first)->waits, "another process computes on cpu");
+  EXPECT_EQ(queue.find(second)->waits, "");
+  queue.moveBefore(std::vector{second}, first);
+  EXPECT_EQ(workQueue(store, devices, options).started, 0);
+  EXPECT_EQ(queue.find(first)->waits, "");
+  other.reset();
+  EXPECT_EQ(next(), second);
 }
 
 TEST_F(Queue, IsWorkedOnceTheDatabaseCanBeWrittenAgain) {
