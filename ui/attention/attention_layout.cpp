@@ -281,7 +281,11 @@ void AttentionPage::dressControls() {
   if (const auto selected = workbench_.selection().drawn().size();
       panels_.size() > 1 && selected > panels_.size())
     notes << tr("%1 of %2 selected runs are drawn.").arg(panels_.size()).arg(selected);
-  if (choice_.isRollout && !why.isEmpty()) notes << why;
+  for (const AttentionPanel* one : panels_) {
+    const QString reason = one->scene().whyNoRollout();
+    if (!choice_.isRollout || reason.isEmpty()) continue;
+    notes << (panels_.size() > 1 ? tr("%1: %2").arg(runName(one->run()), reason) : reason);
+  }
   notes << tr(
       "Attention shows where a head reads, not why the model decides. Keys: , . layer, < > "
       "head, [ ] image, arrows patch, Ctrl+arrows step.");

@@ -105,6 +105,17 @@ TEST_F(AskedAttention, SaysThatTwoOfMoreRunsAreDrawn) {
   EXPECT_EQ(labels(*page({runs[0], runs[1]})).find("selected runs"), std::string::npos);
 }
 
+TEST_F(AskedAttention, SaysOfWhichOfTwoRunsNoRolloutIsDrawn) {
+  Artifact masked = samples::attentionMap(3);
+  setFloat32(masked, std::vector<float>(100, 0.1F), {2, 2, 5, 5},
+             {"layer", "head", "query", "key"});
+  const auto shown = page({runWith("a", {samples::attentionMap(3)}, configOf("patches")),
+                           runWith("b", {masked}, configOf("patches"))});
+  shown->setViewState({{"rollout", true}});
+  shown->waitUntilIdle();
+  EXPECT_THAT(labels(*shown), HasSubstr("b: Rollout is not defined here"));
+}
+
 TEST_F(AskedAttention, AnImageThatAnotherPageOpensReplacesTheUsersOwn) {
   const auto shown = page({runWith("a", {samples::attentionMap(3)}, configOf("patches"))});
   QImage own(4, 4, QImage::Format_RGB32);
