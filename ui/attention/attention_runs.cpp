@@ -146,6 +146,7 @@ AttentionSeries AttentionPage::seriesOf(std::int64_t run) const {
 
 void AttentionPage::fillSeries() {
   std::vector<AttentionSeries> all;
+  std::set<AttentionSeries> drawn;  // named by their samplers
   const auto add = [&all](const AttentionSeries& series) {
     if (std::find(all.begin(), all.end(), series) == all.end()) all.push_back(series);
   };
@@ -157,7 +158,10 @@ void AttentionPage::fillSeries() {
                       [&](const AttentionEntry& entry) { return entry.series == way.series; }))
         add(way.series);
     }
-    for (const AttentionEntry& entry : entries) add(entry.series);
+    for (const AttentionEntry& entry : entries) {
+      add(entry.series);
+      if (entry.isDrawn) drawn.insert(entry.series);
+    }
   }
   for (const std::int64_t run : runsOf_) {
     for (const AttentionWay& way : waysOf(run)) {
@@ -173,7 +177,9 @@ void AttentionPage::fillSeries() {
   const QSignalBlocker quiet(series_);
   series_->clear();
   for (const AttentionSeries& series : all) {
-    series_->addItem(series.analysis.empty() ? tr("while drawing") : series.title(),
+    series_->addItem(series.analysis.empty()  ? tr("while drawing")
+                     : drawn.contains(series) ? tr("while drawing: %1").arg(series.title())
+                                              : series.title(),
                      seriesWords(series));
     if (series == chosen_) series_->setCurrentIndex(series_->count() - 1);
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <QAction>
+#include <QComboBox>
 #include <QFile>
 
 #include "tests/ui/attention/catalog.h"
@@ -60,6 +61,15 @@ TEST_F(DrawnAttention, PatchesThatAreStoredAreAllThereToChoose) {
   click(view, 0.75, 0.75);
   EXPECT_EQ(weights(*shown), std::vector<float>()) << "this patch was not asked for";
   EXPECT_THAT(view.figure()->summary().toStdString(), HasSubstr("no such query is stored"));
+}
+
+TEST_F(DrawnAttention, WhatASamplerStoredSaysThatItIsOfADrawing) {
+  const auto shown = page({runWith("a", {drawnAttention(0, 0)})});
+  const auto* series = firstWhere<QComboBox>(*shown, [](const QComboBox& one) {
+    return one.currentText().startsWith(QStringLiteral("while drawing: "));
+  });
+  ASSERT_NE(series, nullptr);
+  EXPECT_THAT(series->currentText().toStdString(), HasSubstr("softmax"));
 }
 
 TEST_F(DrawnAttention, ImagesThatAnotherPageListedAreNotSeeds) {
