@@ -320,39 +320,43 @@ void CalibrationPage::showImages() {
     });
   }
   const auto all = std::ssize(listed_);
-  const QString images = counted(all, tr("image"), tr("images"));
-  const auto shown = [this] {
-    return count(static_cast<std::int64_t>(std::min(listed_.size(), kMostListed)));
+  // "41 errors", or "60 of 332 errors" where not all are listed.
+  const auto listed = [this](std::int64_t whole, const QString& one, const QString& many) {
+    const auto most = static_cast<std::int64_t>(std::min(listed_.size(), kMostListed));
+    return most < whole ? tr("%1 of %2").arg(count(most), counted(whole, one, many))
+                        : counted(whole, one, many);
   };
+  const QString image = tr("image"), images = tr("images");
   const auto errors = std::count_if(listed_.begin(), listed_.end(),
                                     [&](std::size_t i) { return confidence.isHit[i] == 0; });
   if (isBin && isOneClass) {
     const ReliabilityBin& bin = run.now.bins[static_cast<std::size_t>(choice_.bin)];
-    title = tr("Bin %1\u2013%2: %3 of %4 images, those not of %5 first")
-                .arg(number(bin.lower, 2), number(bin.upper, 2), shown(), count(all), target);
+    title = tr("Bin %1\u2013%2: %3, those not of %4 first")
+                .arg(number(bin.lower, 2), number(bin.upper, 2), listed(all, image, images),
+                     target);
     about = tr("%1 are %2 \u00b7 mean probability %3")
                 .arg(percent(bin.accuracy, 1), target, percent(bin.confidence, 1));
   } else if (isBin) {
     const ReliabilityBin& bin = run.now.bins[static_cast<std::size_t>(choice_.bin)];
     if (choice_.onlyErrors) listed_.resize(static_cast<std::size_t>(errors));
-    title = choice_.onlyErrors ? tr("Bin %1\u2013%2: %3 of %4, most confident first")
+    title = choice_.onlyErrors ? tr("Bin %1\u2013%2: %3, most confident first")
                                      .arg(number(bin.lower, 2), number(bin.upper, 2))
-                                     .arg(shown())
-                                     .arg(counted(errors, tr("error"), tr("errors")))
-                               : tr("Bin %1\u2013%2: %3 of %4, errors first")
+                                     .arg(listed(errors, tr("error"), tr("errors")))
+                               : tr("Bin %1\u2013%2: %3, errors first")
                                      .arg(number(bin.lower, 2), number(bin.upper, 2))
-                                     .arg(shown())
-                                     .arg(images);
+                                     .arg(listed(all, image, images));
     about = tr("%1 \u00b7 accuracy %2 \u00b7 confidence %3")
-                .arg(images, percent(bin.accuracy, 1), percent(bin.confidence, 1));
+                .arg(counted(all, image, images), percent(bin.accuracy, 1),
+                     percent(bin.confidence, 1));
   } else if (isCell) {
-    title = tr("true %1, predicted %2: %3 of %4")
+    title = tr("true %1, predicted %2: %3")
                 .arg(QString::fromStdString(run.predictions->nameOf(choice_.label)),
-                     QString::fromStdString(run.predictions->nameOf(choice_.predicted)), shown(),
-                     images);
+                     QString::fromStdString(run.predictions->nameOf(choice_.predicted)),
+                     listed(all, image, images));
     about = runName(run.run);
   } else if (isAllErrors) {
-    title = tr("%1 of %2 misclassified, most confident first").arg(shown()).arg(count(all));
+    const QString words = tr("misclassified");
+    title = tr("%1, most confident first").arg(listed(all, words, words));
     about = tr("%1 \u00b7 of %2 images").arg(runName(run.run), count(run.now.scores.samples));
   }
   if (listed_.size() > kMostListed) listed_.resize(kMostListed);

@@ -36,6 +36,13 @@ TEST_F(CalibrationRecipe, SaysThatVitrineHasNoModelOfWhatAScriptLogged) {
   EXPECT_EQ(button(*shown, "Compute the answers"), nullptr);
 }
 
+TEST_F(CalibrationRecipe, ErrorsThatAreAllListedAreCountedOnce) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::mixedAnswers(), 100)})});
+  press<QToolButton>(*shown, "Misclassified");
+  const std::string errors = std::to_string(only<SampleStrip>(*shown).entries().size());
+  EXPECT_THAT(labels(*shown), HasLine(errors + " misclassified, most confident first"));
+}
+
 TEST_F(CalibrationRecipe, TheStateOfTheViewComesBack) {
   const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 100),
                                          samples::predictions(samples::mixedAnswers(), 200)});
@@ -88,7 +95,7 @@ TEST_F(CalibrationRecipe, OneImageOfACellIsInTheSingular) {
   QTest::keyClick(&cells, Qt::Key_Right);
   QTest::keyClick(&cells, Qt::Key_Down);
   ASSERT_EQ(shown->viewState()["cell"], Json({1, 0}));
-  EXPECT_THAT(labels(*shown), ::testing::HasSubstr("predicted 0: 1 of 1 image"));
+  EXPECT_THAT(labels(*shown), ::testing::HasSubstr("predicted 0: 1 image"));
   EXPECT_THAT(labels(*shown), ::testing::Not(::testing::HasSubstr("1 images")));
 }
 
