@@ -214,8 +214,8 @@ ItemCard TextImageSampler::card() const {
           .titled("Steps")
           .range(1, 1000),
       realField("guidance", nullptr,
-                "1: the caption alone; above: away from images without caption; none: 1.55, and 1 "
-                "where no captions were left out in training")
+                "1: the caption alone, and all there is where training left out no captions; "
+                "above: away from images without caption; none: 1.55, if possible")
           .titled("Guidance")
           .range(0, 100)
           .orNone(),
