@@ -141,9 +141,11 @@ void RemoteClient::readMessages() {
 
 void RemoteClient::readAnswers() {
   std::string why;
+  bool hasHeard = false;
   try {
     while (const auto frame = readFrame(out_)) {
       Json answer = frameMap(*frame);
+      hasHeard = true;
       const auto id = answer.find("id");
       if (id == answer.end() || !id->is_number_integer()) {
         throwAnswered(answer);  // of the whole conversation
@@ -159,6 +161,10 @@ void RemoteClient::readAnswers() {
       }
       act(std::move(answer));
     }
+  } catch (const BrokenStream& error) {
+    why = hasHeard ? error.what()
+                   : "what came first is not an answer of Vitrine; let the shell there print "
+                     "nothing when it starts (.bashrc)";
   } catch (const std::exception& error) {
     why = error.what();
   }
@@ -174,10 +180,11 @@ void RemoteClient::end(const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     hasEnded_ = true;
-    const std::string output = cleanUtf8(lastLine(lastMessages_));
+    std::string output = cleanUtf8(lastLine(lastMessages_));
+    if (output.starts_with("error: ")) output.erase(0, 7);  // as `vitrine` begins a sentence
     ending_ = !why.empty()      ? why + (output.empty() ? "" : " (" + output + ")")
               : !output.empty() ? output
-                                : "it ended without a word";
+                                : "the connection ended without a word";
     ending = ending_;
     open.swap(open_);
   }

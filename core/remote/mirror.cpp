@@ -36,19 +36,22 @@ std::vector<std::int64_t> idsOf(const Json& answer, const char* key) {
   return ids;
 }
 
-/// What ssh says of a login that needs a person, or of a program that is not there, with the way
-/// out.
-std::string withRemedy(const std::string& message, const RemotePlace& place) {
+/// What ssh says of a host that it does not reach, of a login that needs a person, or of a program
+/// that is not there, with the way out.
+std::string withRemedy(std::string message, const RemotePlace& place) {
   const auto says = [&](const char* words) { return message.find(words) != std::string::npos; };
   if (says("Host key verification failed") || says("Permission denied (") ||
       says("Too many authentication failures")) {
-    return message + "; log in once with `ssh " + place.host +
+    while (message.ends_with('.')) message.pop_back();
+    return message + "; log in once with `" + place.login() +
            "` in a terminal, and set up a key, so that it asks nothing";
   }
   if (says(place.program.c_str()) && (says("not found") || says("No such file"))) {
     return message + "; install Vitrine there, or name the program: " + place.url() +
            (place.program == "vitrine" ? "?program=/path/to/vitrine" : "");
   }
+  if (says("ssh: ") || says("timed out"))
+    return message + "; check host and port with `" + place.login() + "` in a terminal";
   return message;
 }
 
@@ -187,7 +190,7 @@ void RemoteMirror::greet() {
   while (answered.wait_for(50ms) != std::future_status::ready) {
     if (isEnding()) throw LinkError("the window is closed");
     if (Clock::now() > until)
-      throw LinkError(place_.host + " did not answer within 30 s; see what `ssh " + place_.host +
+      throw LinkError(place_.host + " did not answer within 30 s; see what `" + place_.login() +
                       "` says");
   }
   const Json hello = answered.get().back();

@@ -100,6 +100,10 @@ std::vector<std::string> RemotePlace::command() const {
   return words;
 }
 
+std::string RemotePlace::login() const {
+  return "ssh " + (port != 0 ? "-p " + std::to_string(port) + " " : "") + host;
+}
+
 std::filesystem::path RemotePlace::copy() const {
   std::string name = host;
   std::replace_if(

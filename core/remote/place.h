@@ -21,6 +21,8 @@ struct RemotePlace {
   /// `vitrine serve` there, through the user's own ssh ($VITRINE_SSH, words split at blanks,
   /// instead of `ssh`): his keys, names and jump hosts. It never asks for anything.
   [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> command() const;
+  /// What a user types to log in there: ssh -p 2222 me@lab.
+  [[nodiscard]] VITRINE_STORE_EXPORT std::string login() const;
   /// Path of its copy on this machine: $XDG_CACHE_HOME/vitrine/remote/<host>-<hash>.sqlite.
   [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path copy() const;
 };

@@ -15,8 +15,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/jobs/command.h"
@@ -233,7 +235,7 @@ TEST_F(RemoteDatabase, ASecondWindowBeginsWithWhatTheFirstHasRead) {
   open();
   EXPECT_EQ(copy().runs().size(), runs);
   ASSERT_TRUE(isNow(Link::Lost));
-  EXPECT_EQ(state().error, "it ended without a word");
+  EXPECT_EQ(state().error, "the connection ended without a word");
 }
 
 TEST_F(RemoteDatabase, CarriesOrdersAndEditsThere) {
@@ -328,6 +330,23 @@ TEST_F(RemoteDatabase, SaysInOneSentenceWhatIsMissingThere) {
   ASSERT_TRUE(isNow(Link::Lost));
   EXPECT_THAT(state().error, Names("ssh lab"));
   mirror.reset();
+  const std::map<std::string, std::vector<std::string>> others{
+      {"echo 'ssh: connect to host lab port 2222: Connection refused' >&2; exit 255",
+       {"Connection refused", "ssh -p 2222 lab"}},
+      {"echo Welcome to the lab", {".bashrc"}},
+      {"echo \"error: '/data' is a folder\" >&2; exit 1", {"'/data' is a folder"}}};
+  for (const auto& [script, items] : others) {
+    writeProgram(scratch.path("ssh"), "#!/bin/sh\n" + script + "\n");
+    other.port = 2222;
+    states.clear();
+    remote::RemoteMirror none(other, [&](const remote::RemoteState& now) {
+      const std::lock_guard lock(mutex);
+      states.push_back(now);
+    });
+    ASSERT_TRUE(isNow(Link::Lost));
+    for (const std::string& item : items) EXPECT_THAT(state().error, HasSubstr(item));
+    EXPECT_FALSE(state().error.starts_with("error: ")) << state().error;
+  }
   const Variable none("VITRINE_SSH", "/nowhere/ssh");
   states.clear();
   open();

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 fs::path databaseOf(const CommandLine& line) {
   if (remote::isRemotePlace(line.database())) {
     const remote::RemotePlace place = remote::remotePlace(line.database());
-    throw ConfigError("'" + line.database() + "' is on another machine: run `ssh " + place.host +
+    throw ConfigError("'" + line.database() + "' is on another machine: run `" + place.login() +
                       " vitrine ... --db " + place.file + "`, or open it in the window");
   }
   return line.database().empty() ? store::defaultDatabase() : fs::absolute(line.database());

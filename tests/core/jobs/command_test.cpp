@@ -239,6 +239,8 @@ TEST(RemotePlaces, AreReadAndWrittenAsPeopleWriteThem) {
   EXPECT_EQ(words.back(), "exec vitrine serve --db ~/'it'\\''s.sqlite'");
   EXPECT_EQ(words[words.size() - 2], "me@lab");
   EXPECT_THAT(words, ::testing::IsSupersetOf({"-p", "2222", "BatchMode=yes", "--"}));
+  EXPECT_EQ(place.login(), "ssh -p 2222 me@lab");
+  EXPECT_EQ(remote::remotePlace("ssh://lab/x").login(), "ssh lab");
   EXPECT_NE(place.copy(), remote::remotePlace("ssh://me@lab/~/it's.sqlite").copy());
 }
 
