@@ -226,6 +226,8 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
                        ", which a query does not take; leave its column out, or ask for "
                        "length(...) of it");
     }
+    if (const int kind = code & 0xff; kind == SQLITE_CORRUPT || kind == SQLITE_IOERR)
+      database.fail(code, "reading");
     if (code != SQLITE_ROW) throw StoreError("SQL error: " + shown(sqlite3_errmsg(handle)));
     if (table.rows.size() == limits.rows) {
       table.isCut = true;

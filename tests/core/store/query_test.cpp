@@ -122,6 +122,16 @@ TEST_F(Query, SaysWhatIsWrongWithTheSql) {
             "there is no SQL statement; give one, for example SELECT * FROM runs");
 }
 
+TEST_F(Query, SaysThatTheDatabaseIsDamagedAndNotThatTheSqlIsWrong) {
+  { RunStore store(file()); }
+  testing::RawDatabase(file()).run(
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM "
+      "sqlite_schema WHERE type = 'index' LIMIT 1) WHERE name = 'event'");
+  RunStore store(file(), OpenMode::ReadOnly);
+  EXPECT_THAT([&] { static_cast<void>(store.query("SELECT * FROM event")); },
+              Fails<StoreError>(file().string(), "vitrine db check"));
+}
+
 TEST_F(Query, WorksOnAStoreThatIsOpenForReading) {
   { RunStore store(file()); }
   RunStore store(file(), OpenMode::ReadOnly);
