@@ -94,6 +94,11 @@ Database::Database(const std::filesystem::path& file, Access access,
   if (std::filesystem::is_directory(file_, error)) {
     throw StoreError("'" + file_.string() + "' is a folder, not a Vitrine database");
   }
+  // SQLite would put a journal next to a device, and this program its marks.
+  if (exists && !std::filesystem::is_regular_file(file_, error)) {
+    throw StoreError("'" + file_.string() +
+                     "' is a device or a pipe, not a Vitrine database; choose another file");
+  }
   if (access == Access::Create && file_.has_parent_path()) {
     std::filesystem::create_directories(file_.parent_path(), error);
     if (error) {

@@ -1,7 +1,10 @@
 // Whose file it is, and what happens to files that are not quite ours.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "core/store/sqlite/schema.h"
 #include "tests/core/store/temp_database.h"
@@ -91,6 +94,15 @@ TEST_F(Opening, SaysThatAFileIsNoDatabase) {
   std::ifstream stream(file());
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), std::string(5000, 'x'));
   EXPECT_FALSE(std::filesystem::exists(file().string() + ".gate")) << "nothing is put next to it";
+}
+
+TEST_F(Opening, LeavesADeviceOrAPipeAlone) {
+  ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+  EXPECT_THAT(refusal(), Names(file().string()));
+  for (const auto mode : {OpenMode::ReadOnly, OpenMode::ReadWrite})
+    EXPECT_THAT([&] { RunStore store(file(), mode); }, Fails<StoreError>(file().string()));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1)
+      << "nothing is put next to it";
 }
 
 TEST_F(Opening, SaysThatADatabaseBelongsToAnotherProgram) {
