@@ -157,8 +157,9 @@ Options parse(const QCoreApplication& application) {
   Options options;
   if (vitrine::remote::isRemotePlace(parser.value(db).toStdString()))
     options.place = vitrine::remote::remotePlace(parser.value(db).toStdString());
-  options.database = parser.isSet(db) ? std::filesystem::path(parser.value(db).toStdString())
-                                      : vitrine::store::defaultDatabase();
+  options.database = parser.isSet(db)      ? std::filesystem::path(parser.value(db).toStdString())
+                     : parser.isSet(print) ? std::filesystem::path()
+                                           : vitrine::store::defaultDatabase();
   options.page = parser.value(page);
   options.artifact = parser.value(artifact);
   if (parser.isSet(artifact) && options.page != QLatin1String("artifacts")) {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "core/base/error.h"
 #include "core/base/user_folders.h"
 #include "core/store/run_store.h"
 
@@ -12,7 +13,12 @@ std::filesystem::path defaultDatabase() {
   const char* file = std::getenv("VITRINE_DB");
   if (file != nullptr && *file != '\0') return file;
   const std::filesystem::path folder = userFolder(UserFolder::Data);
-  return (folder.empty() ? ".local/share/vitrine" : folder) / "experiments.sqlite";
+  if (folder.empty()) {
+    throw ConfigError(
+        "there is no place for your own database, as HOME is not set; set it, or name a database "
+        "with --db or $VITRINE_DB");
+  }
+  return folder / "experiments.sqlite";
 }
 
 std::filesystem::path filesFolder(const std::filesystem::path& database) {

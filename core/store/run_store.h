@@ -15,6 +15,7 @@
 namespace vitrine::store {
 
 /// `--db`, else $VITRINE_DB, else $XDG_DATA_HOME/vitrine/experiments.sqlite.
+/// \throws ConfigError  neither these nor HOME are set
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path defaultDatabase();
 /// `<name>.files` next to `database`: checkpoints and logs. Paths in rows are relative to it.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path filesFolder(
