@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
@@ -136,6 +137,7 @@ int dispatch(const Arguments& words, char** given) {
 }  // namespace vitrine::app
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, [](int) {});  // a limit on the size of files is an error of write()
   const vitrine::app::Arguments words(argv + 1, argv + argc);
   try {
     return vitrine::app::dispatch(words, argv);

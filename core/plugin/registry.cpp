@@ -63,8 +63,9 @@ const auto& get(const Map& items, ItemKind kind, const std::string& id, const Ca
     throw NotFoundError(known);
   const std::vector<std::string> ids = catalog.ids(kind);
   const std::string close = nearest(id, ids);
-  throw NotFoundError("there is no " + toString(kind) + " '" + id + "'" +
-                      (close.empty() ? "" : "; did you mean '" + close + "'?"));
+  throw NotFoundError(
+      "there is no " + toString(kind) + " '" + shorten(id, 60) + "'" +
+      (close.empty() ? "; `vitrine describe` lists them" : "; did you mean '" + close + "'?"));
 }
 
 }  // namespace

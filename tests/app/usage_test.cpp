@@ -113,6 +113,24 @@ TEST(CommandLine, AnEmptyNameOfADatabaseIsNotTheUsersOwnOne) {
   }
 }
 
+TEST(CommandLine, WithoutAHomeNoDatabaseIsMadeInTheWorkingFolder) {
+  const ProgramEnd ended = runProgram(
+      {"env", "-u", "HOME", "-u", "XDG_DATA_HOME", "-u", "VITRINE_DB", VITRINE_PROGRAM, "runs"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, Names("HOME", "--db"));
+  EXPECT_FALSE(fs::exists(".local/share/vitrine"));
+}
+
+TEST(CommandLine, ALimitOnTheSizeOfFilesIsAnErrorAndNotTheEndBySignal) {
+  const Scratch scratch;
+  const std::string database = scratch.path("small.sqlite");
+  const ProgramEnd ended = runProgram(
+      {"sh", "-c", "ulimit -f 8; exec \"$0\" runs --db \"$1\"", VITRINE_PROGRAM, database});
+  EXPECT_EQ(ended.how, ProgramEnd::How::Exited);
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, Names(database));
+}
+
 TEST(CommandLine, ANumberOrWordThatAVerbCannotTakeIsNamedWithThoseItCan) {
   const auto expect = [](const std::vector<std::string>& words, const auto& names) {
     const Ended ended = onShared(words);
@@ -126,6 +144,8 @@ TEST(CommandLine, ANumberOrWordThatAVerbCannotTakeIsNamedWithThoseItCan) {
   expect({"search", "", " "}, Names("vitrine search", "word"));
   expect({"report", "Tiny", "r.html", "--images", "-1"}, Names("--images", -1));
   expect({"db", "thin", "--older-than", "1e300"}, Names("--older-than", "1e300", 36500));
+  expect({"sample", "1", "--verify", "first"}, Names("--verify", "first", "is not a number"));
+  expect({"show", std::string(10'000, 'x')}, ::testing::SizeIs(::testing::Lt(300)));
   expect({"serve", "--model-memory", "plenty"}, Names("plenty", "8GB"));
   expect({"serve", "--model-memory", "0GB"}, Names("--model-memory", "0GB"));
 }

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/base/text.h"
 
 namespace vitrine::app {
 
@@ -39,8 +40,11 @@ void CommandLine::parse(const Arguments& arguments) {
   } catch (const CLI::CallForHelp&) {
     throw HelpRequested{app_.help()};
   } catch (const CLI::ParseError& error) {
-    throw ConfigError("vitrine " + verb_ + ": " + error.what() + "; see `vitrine " + verb_ +
-                      " --help`");
+    std::string what = error.what();
+    constexpr std::string_view kNotConverted = "Could not convert: ";  // texts always fit
+    if (what.starts_with(kNotConverted))
+      what = shorten(what.substr(kNotConverted.size()), 100) + " is not a number";
+    throw ConfigError("vitrine " + verb_ + ": " + what + "; see `vitrine " + verb_ + " --help`");
   }
   if (json_ && csv_)
     throw ConfigError("vitrine " + verb_ + ": --json and --csv exclude each other; give one");
@@ -61,7 +65,7 @@ CLI::Option* addExperiment(CommandLine& line, ExperimentChoice& choice) {
 std::string runNumberProblem(const std::string& word) {
   const auto id = parseNumber<std::int64_t>(word);
   if (id && *id > 0 && std::to_string(*id) == word) return {};
-  return "'" + word + "' is not the number of a run, as `vitrine runs` lists them";
+  return "'" + shorten(word, 60) + "' is not the number of a run, as `vitrine runs` lists them";
 }
 
 void addRunId(CommandLine& line, std::int64_t& id, const std::string& name) {

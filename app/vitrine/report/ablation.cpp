@@ -56,7 +56,7 @@ std::vector<store::RunRow> runsOfExperiment(store::RunReader& store,
   if (rows.empty()) {
     const std::string close = nearest(experiment, titles);
     throw NotFoundError(
-        "there is no experiment '" + experiment + "'" +
+        "there is no experiment '" + shorten(experiment, 60) + "'" +
         (close.empty() ? "; `vitrine runs` lists them" : "; did you mean '" + close + "'?"));
   }
   return rows;

@@ -126,7 +126,7 @@ const ItemCard& findCard(const Catalog& catalog, const std::string& name) {
   for (const CoreSchema& core : coreSchemas()) names.emplace_back(core.name);
   const std::string close = nearest(name, names);
   throw NotFoundError(
-      "there is no item '" + name + "'" +
+      "there is no item '" + shorten(name, 60) + "'" +
       (close.empty() ? "; `vitrine describe` lists them" : "; did you mean '" + close + "'?"));
 }
 

@@ -25,7 +25,7 @@ std::vector<std::int64_t> chosenRuns(store::RunStore& store,
     } else if (const auto id = parseNumber<std::int64_t>(word)) {
       ids.push_back(store.run(*id).id);
     } else {
-      throw NotFoundError("there is no run '" + word +
+      throw NotFoundError("there is no run '" + shorten(word, 60) +
                           "'; give numbers as `vitrine runs` lists them, UUIDs, or all");
     }
   }
