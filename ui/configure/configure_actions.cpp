@@ -144,6 +144,14 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
   workbench_.showMessage(sentence.arg(who));
   askForecast();
   if (afterwards_ == Afterwards::Stay) return;
+  awaited_ = runs;
+  showAwaited();
+}
+
+void ConfigurePage::showAwaited() {
+  const auto isHere = [this](std::int64_t run) { return workbench_.runs().count(run) > 0; };
+  if (awaited_.empty() || !std::all_of(awaited_.begin(), awaited_.end(), isHere)) return;
+  const std::vector<std::int64_t> runs = std::exchange(awaited_, {});
   workbench_.selection().setRuns(runs, runs.front());
   workbench_.showPage(QStringLiteral("monitor"));
 }

@@ -172,6 +172,8 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, &ConfigurePage::onRunSelected);
   connect(&workbench_.watcher(), &store::RunWatcher::runsChanged, this, [this] {
+    if (!isVisible()) awaited_.clear();
+    showAwaited();
     if (isVisible() && !runsTimer_.isActive()) runsTimer_.start();
   });
   // The keys of the page come before those of a line that has the focus and of the window.

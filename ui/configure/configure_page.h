@@ -145,6 +145,7 @@ class ConfigurePage final : public Page {
   void enqueueWhenReady();
   void onRunSelected();
   void onEnqueued(const std::vector<std::int64_t>& runs);
+  void showAwaited();
   void placeSide();
   /// So low that the form needs every line.
   [[nodiscard]] bool isShort() const;
@@ -200,6 +201,7 @@ class ConfigurePage final : public Page {
   std::optional<std::pair<jobs::QueueEnd, Afterwards>>
       wanted_;  ///< Start, while the runs are worked out and checked
   Afterwards afterwards_ = Afterwards::ShowRuns;
+  std::vector<std::int64_t> awaited_;  ///< shown once they are here: another machine's come later
   QTimer planTimer_, checkTimer_, textTimer_, runsTimer_, workingTimer_;
   bool wasShort_ = false;
   bool isSideWanted_ = true;

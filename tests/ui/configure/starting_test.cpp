@@ -49,6 +49,23 @@ TEST_F(Starting, QueuesAndStays) {
       << workbench_.said.back().toStdString();
 }
 
+TEST_F(Starting, ShowsTheRunsOfAnotherMachineOnceTheyAreHere) {
+  const auto shown = page();
+  shown->show();
+  shown->planNow();
+  shown->start();
+  ASSERT_TRUE(soon([&] {
+    return !workbench_.said.empty() &&
+           workbench_.said.back().contains(QStringLiteral("Queued run #"));
+  }));
+  EXPECT_TRUE(workbench_.pages.empty());
+  EXPECT_TRUE(workbench_.selection().runs().empty());
+  const std::int64_t run = workbench_.addRun("made by the program", Json::object());
+  Q_EMIT workbench_.watcher().runsChanged(std::vector<store::RunRow>{});
+  EXPECT_EQ(workbench_.pages, std::vector<QString>{QStringLiteral("monitor")});
+  EXPECT_EQ(workbench_.selection().runs(), std::vector<std::int64_t>{run});
+}
+
 TEST_F(Starting, TheFocusComesBackToTheButtonThatWasPressed) {
   const auto shown = page();
   workbench_.addRun("made by the program", Json::object());
