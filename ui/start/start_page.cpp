@@ -329,10 +329,15 @@ void StartPage::showRecent() {
 
 void StartPage::showAll() {
   const auto runs = static_cast<std::int64_t>(workbench_.runs().size());
+  // Of another machine it is the database there, not the copy of it.
+  const RemoteLink* link = workbench_.link();
+  const QString place =
+      link != nullptr
+          ? link->url()
+          : QDir::toNativeSeparators(QString::fromStdString(workbench_.store().file().string()));
   place_->setText(
       tr("%1 \u00b7 %2")
-          .arg(QDir::toNativeSeparators(QString::fromStdString(workbench_.store().file().string())),
-               runs == 0 ? tr("no runs yet") : counted(runs, tr("run"), tr("runs"))));
+          .arg(place, runs == 0 ? tr("no runs yet") : counted(runs, tr("run"), tr("runs"))));
   showDemo();
   tour_->show();
   showResumable();

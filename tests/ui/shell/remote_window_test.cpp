@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -377,6 +378,10 @@ TEST_F(LinkedWindow, DemoAndTourAreAskedOfTheMachineThatHasTheQueue) {
   remote.window->showPage(QStringLiteral("start"));
   auto* start = qobject_cast<StartPage*>(remote.window->currentPage());
   ASSERT_NE(start, nullptr);
+  const auto labels = start->findChildren<QLabel*>();
+  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+    return label->text().startsWith(remote.link.url());
+  })) << "the database there, not its copy";
   const QString noLink = QStringLiteral("no link to lab");
   start->demo().click();
   EXPECT_TRUE(soon([&] {
