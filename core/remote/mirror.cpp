@@ -50,7 +50,7 @@ std::string withRemedy(std::string message, const RemotePlace& place) {
     return message + "; install Vitrine there, or name the program: " + place.url() +
            (place.program == "vitrine" ? "?program=/path/to/vitrine" : "");
   }
-  if (says("ssh: ") || says("timed out"))
+  if (says("ssh: ") || says("Connection "))
     return message + "; check host and port with `" + place.login() + "` in a terminal";
   return message;
 }

@@ -333,6 +333,7 @@ TEST_F(RemoteDatabase, SaysInOneSentenceWhatIsMissingThere) {
   const std::map<std::string, std::vector<std::string>> others{
       {"echo 'ssh: connect to host lab port 2222: Connection refused' >&2; exit 255",
        {"Connection refused", "ssh -p 2222 lab"}},
+      {"echo 'Connection reset by 10.0.0.1 port 2222' >&2; exit 255", {"ssh -p 2222 lab"}},
       {"echo Welcome to the lab", {".bashrc"}},
       {"echo \"error: '/data' is a folder\" >&2; exit 1", {"'/data' is a folder"}}};
   for (const auto& [script, items] : others) {
