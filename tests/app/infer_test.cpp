@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -237,6 +239,31 @@ TEST_F(InferByName, DoesNotReplaceAFileThatItReads) {
     EXPECT_THAT(ended.err, Names("--output", std::filesystem::path(output).filename().string()));
   }
   EXPECT_EQ(readText(weights), bytes);
+}
+
+TEST_F(InferByName, WritesOverNothingButAFileAndOverThatWhenTheNewOneIsWhole) {
+  const std::string pipe = scratch_.path("pipe"), output = scratch_.path("out.safetensors");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(run({"latent", "t", "y"}).code, 0);
+  const auto runTo = [&](const std::string& to) {
+    return vitrine({"infer", "--weights", scratch_.path("w.safetensors"), "--input",
+                    scratch_.path("in.safetensors"), "--output", to,
+                    "model.architecture=denoising"});
+  };
+  EXPECT_EQ(runTo(pipe).code, 2);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+
+  writeText(output, "of earlier");
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const struct rlimit tight { 64, before.rlim_max };  // the program inherits it
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const int code = runTo(output).code;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(code, 1);
+  EXPECT_EQ(readText(output), "of earlier");
+  EXPECT_EQ(runTo(output).code, 0);
+  EXPECT_EQ(written().size(), 1u);
 }
 
 TEST_F(InferByName, AnswersAWrongNameWithThoseThereAre) {

@@ -1,6 +1,7 @@
 // vitrine infer: tensors in, tensors out, by the names that the model has for them. Public weights
 // as they are published, images as the model reads them.
 #include <torch/nn/module.h>
+#include <unistd.h>
 
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/model_outputs.h"
@@ -99,6 +100,11 @@ int inferVerb(const Arguments& arguments) {
       throw ConfigError("--output " + options.output +
                         " is a file that is read and would be replaced; name another one");
   }
+  std::error_code error;
+  if (std::filesystem::exists(options.output, error) &&
+      !std::filesystem::is_regular_file(options.output, error))
+    throw ConfigError("--output " + options.output +
+                      " is a folder, a device or a pipe; name another file");
 
   Engine engine;
   const Config config(modelTable(engine.registry, options.overrides));
@@ -117,7 +123,14 @@ int inferVerb(const Arguments& arguments) {
   opened.model->module().to(device);
   const NamedTensors tensors =
       modelOutputs(*program, source, choice, device, train::precisionFrom(options.precision));
-  writeTensors(options.output, tensors);
+  // A file of that name stays as it is until the new one is whole.
+  const std::string made = options.output + ".tmp-" + std::to_string(::getpid());
+  writeTensors(made, tensors);
+  std::filesystem::rename(made, options.output, error);
+  if (error) {
+    std::filesystem::remove(made);
+    throw FileError(options.output + " cannot be put in place: " + error.message());
+  }
 
   Json written = Json::object();
   Table table{{"tensor", "shape"}, {}};
