@@ -310,9 +310,9 @@ TEST(MonitorPage, ReturnEnlargesThePlotWithTheFocusAndMakesItSmallAgain) {
   ASSERT_GT(open.page.cards().size(), 1U);
   PlotCard* first = open.page.cards().front();
   QTest::keyClick(&first->plot(), Qt::Key_Return);
-  EXPECT_EQ(open.page.enlarged(), first->metric());
+  EXPECT_EQ(open.page.viewState().value("enlarged", ""), first->metric());
   QTest::keyClick(&first->plot(), Qt::Key_Enter, Qt::KeypadModifier);
-  EXPECT_EQ(open.page.enlarged(), "");
+  EXPECT_FALSE(open.page.viewState().contains("enlarged"));
 }
 
 TEST(MonitorPage, AxesArePerPlotUntilTheyAreChosenForAll) {

@@ -47,7 +47,7 @@ TEST(PlotMenu, IsOpenedByTheMenuKeyAtAPartOfTheCard) {
   ASSERT_GT(open.page->cards().size(), 1U);
   PlotCard* card = open.page->cards().front();
   chooseInMenu(*card, {QStringLiteral("Enlarge")}, MenuAsked::ByKey);
-  EXPECT_EQ(open.page->enlarged(), card->metric());
+  EXPECT_EQ(open.page->viewState().value("enlarged", ""), card->metric());
 }
 
 TEST(PlotMenu, FitsThePlotThatItIsOpenedOn) {
