@@ -159,7 +159,8 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     QMetaObject::invokeMethod(
         view_, [this] { view_->setFocus(); }, Qt::QueuedConnection);
   });
-  connect(&model_, &RunsModel::renamed, &edits_, &RunEdits::rename);
+  // Once the line is gone: the filter may take its row, and a line that goes with it ends twice.
+  connect(&model_, &RunsModel::renamed, &edits_, &RunEdits::rename, Qt::QueuedConnection);
   actions_ = new RunActions(workbench_, *this);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
     hasChosen_ = true;

@@ -66,15 +66,17 @@ TEST_F(CompareFamily, IsDrawnAgainstItsNumbersWithTheSpreadOverSeeds) {
 
 TEST_F(CompareFamily, DifferencesOfFractionsAreInPoints) {
   store::declareMetrics(studio_.writer, {{"analysis/*/fall/*", "fall", "points", "lower", ""}});
-  AblationRun run{"base", {{"width", 48}}, 0, {0.4, 0.5}};
-  run.scores = {{"analysis/sweep/fall/56", 0.179}, {"analysis/sweep/fall/112", 0.3}};
-  addAblationRun(studio_.writer, run);
+  for (const char* variant : {"base", "+ wide"}) {
+    AblationRun run{variant, {{"width", variant[0] == '+' ? 64 : 48}}, 0, {0.4, 0.5}};
+    run.scores = {{"analysis/sweep/fall/56", 0.179}, {"analysis/sweep/fall/112", 0.3}};
+    addAblationRun(studio_.writer, run);
+  }
   show();
   choose("analysis/sweep/fall/56");
   const LineChart* values = chart(curves());
   ASSERT_NE(values, nullptr);
   EXPECT_EQ(values->y.title.toStdString(), "Fall (points)");
-  ASSERT_EQ(values->series.size(), 1U);
+  ASSERT_EQ(values->series.size(), 2U);
   EXPECT_NEAR(values->series[0].y.at(0), 17.9, 1e-9);
 }
 
