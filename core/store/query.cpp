@@ -6,11 +6,14 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/run_facts.h"
 #include "core/store/run_reader.h"
 #include "core/store/sqlite/query_functions.h"
 #include "core/store/sqlite/schema.h"
@@ -140,16 +143,8 @@ Json cell(sqlite3_stmt* statement, int column) {
   }
 }
 
-/// Byte of `sql` that the refusal to prepare it is about. SQLite returns an offset, but not of a
-/// missing table, whose name ends its message, and not of a statement that ends too early.
-std::optional<std::size_t> placeOfError(sqlite3* handle, std::string_view sql) {
-  const int offset = sqlite3_error_offset(handle);
-  if (offset >= 0) return static_cast<std::size_t>(offset);
-  const std::string_view message = sqlite3_errmsg(handle);
-  if (message == "incomplete input") return sql.size();
-  const std::size_t colon = message.rfind(": ");
-  if (colon == std::string_view::npos) return std::nullopt;
-  const std::string_view name = message.substr(std::max(colon + 2, message.rfind('.') + 1));
+/// Where `name` is a whole word of `sql`.
+std::optional<std::size_t> placeOfWord(std::string_view sql, std::string_view name) {
   const auto isPart = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
   };
@@ -160,6 +155,40 @@ std::optional<std::size_t> placeOfError(sqlite3* handle, std::string_view sql) {
     if (isBegin && (end == sql.size() || !isPart(sql[end]))) return at;
   }
   return std::nullopt;
+}
+
+/// The name that ends a message of SQLite, without that of its table or database.
+std::string_view nameIn(std::string_view message) {
+  const std::size_t colon = message.rfind(": ");
+  if (colon == std::string_view::npos) return {};
+  return message.substr(std::max(colon + 2, message.rfind('.') + 1));
+}
+
+/// "; did you mean 'metrics'?" of a message about a name that is not there, where one is like it.
+std::string suggestion(RunReader& store, const std::string& sql, std::string_view message) {
+  const bool isTable = message.starts_with("no such table: ");
+  if (!isTable && !message.starts_with("no such column: ")) return "";
+  const std::string lowered = lowerCase(sql);
+  std::vector<std::string> names;
+  for (const StoredTable& table : storedTables(store, RunReader::QueryLimits())) {
+    if (isTable) {
+      names.push_back(table.name);
+    } else if (placeOfWord(lowered, lowerCase(table.name))) {
+      for (const StoredTable::Column& column : table.columns) names.push_back(column.name);
+    }
+  }
+  const std::string close = nearest(nameIn(message), names);
+  return close.empty() ? "" : "; did you mean '" + close + "'?";
+}
+
+/// Byte of `sql` that the refusal to prepare it is about. SQLite returns an offset, but not of a
+/// missing table, whose name ends its message, and not of a statement that ends too early.
+std::optional<std::size_t> placeOfError(sqlite3* handle, std::string_view sql) {
+  const int offset = sqlite3_error_offset(handle);
+  if (offset >= 0) return static_cast<std::size_t>(offset);
+  const std::string_view message = sqlite3_errmsg(handle);
+  if (message == "incomplete input") return sql.size();
+  return placeOfWord(sql, nameIn(message));
 }
 
 struct Finalizer {
@@ -195,8 +224,11 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
   if (prepared == SQLITE_AUTH || (prepared & 0xff) == SQLITE_READONLY) {
     throw RefusedError(std::string(kDoesMore) + " (" + cleanUtf8(sqlite3_errmsg(handle)) + ")");
   }
-  if (prepared != SQLITE_OK)
-    throw SqlError("SQL error: " + shown(sqlite3_errmsg(handle)), placeOfError(handle, sql));
+  if (prepared != SQLITE_OK) {
+    const std::string message = sqlite3_errmsg(handle);
+    throw SqlError("SQL error: " + shown(message) + suggestion(*this, sql, message),
+                   placeOfError(handle, sql));
+  }
   if (raw == nullptr)
     throw StoreError("there is no SQL statement; give one, for example SELECT * FROM runs");
   if (!isOnlySpace(rest)) {

@@ -118,6 +118,12 @@ TEST_F(Query, SaysWhatIsWrongWithTheSql) {
   RunStore store(file());
   EXPECT_THAT([&] { static_cast<void>(store.query("SELECT no_such FROM runs")); },
               Fails<StoreError>("no_such"));
+  EXPECT_EQ(
+      test::refusal<SqlError>([&] { static_cast<void>(store.query("SELECT * FROM metric")); }),
+      "SQL error: no such table: metric; did you mean 'metrics'?");
+  EXPECT_EQ(test::refusal<SqlError>(
+                [&] { static_cast<void>(store.query("SELECT m.valu FROM Metrics m")); }),
+            "SQL error: no such column: m.valu; did you mean 'value'?");
   EXPECT_EQ(test::refusal<StoreError>([&] { static_cast<void>(store.query("  ")); }),
             "there is no SQL statement; give one, for example SELECT * FROM runs");
 }
