@@ -145,6 +145,13 @@ QStringList RunQuery::keys() const {
   return keys;
 }
 
+QStringList RunQuery::unfinished() const {
+  static const QRegularExpression pattern(
+      QStringLiteral("^([A-Za-z_][A-Za-z0-9_./@-]*(!=|<=|>=|=|<|>)|(tag|note|is):)$"),
+      QRegularExpression::CaseInsensitiveOption);
+  return words_.filter(pattern);
+}
+
 bool RunQuery::hasKey(const QString& key, const store::RunRow& row, const Lookup& lookup) {
   for (const char* known : {"tag", "note", "is"})
     if (key == QLatin1String(known)) return true;

@@ -51,6 +51,8 @@ class RunQuery {
   [[nodiscard]] bool asksArchived() const;
   /// What stands before the signs of its conditions, each once.
   [[nodiscard]] QStringList keys() const;
+  /// Conditions as typed that end with their sign, which makes them words: "test/top1>".
+  [[nodiscard]] QStringList unfinished() const;
   /// Whether `row` has a value of this name: a condition on it can hold.
   [[nodiscard]] static bool hasKey(const QString& key, const store::RunRow& row,
                                    const Lookup& lookup);

@@ -30,6 +30,8 @@ class RunsFilter : public QSortFilterProxyModel {
   [[nodiscard]] QString takeError();
   /// Keys of the query that no run of the list has, as they were typed.
   [[nodiscard]] QStringList unknownKeys() const;
+  /// Conditions of the query that have no value yet.
+  [[nodiscard]] QStringList unfinished() const { return query_.unfinished(); }
   /// Of the runs of the list, shown or not.
   [[nodiscard]] RunConfigs& configs() { return configs_; }
   /// Count and means of an experiment or group are those of the runs that match.

@@ -232,6 +232,10 @@ QString RunsPanel::noHitsText() const {
   const QString text =
       tr("None of %1 matches \u201c%2\u201d.")
           .arg(counted(proxy_->allCount(), tr("run"), tr("runs")), filter_->text().trimmed());
+  if (const QStringList unfinished = proxy_->unfinished(); !unfinished.isEmpty()) {
+    return text + QLatin1Char(' ') +
+           tr("A number or word is missing after \u201c%1\u201d.").arg(unfinished.first());
+  }
   QStringList unknown = proxy_->unknownKeys();
   if (unknown.isEmpty()) return text;
   for (QString& key : unknown) key = QStringLiteral("\u201c%1\u201d").arg(key);

@@ -362,6 +362,9 @@ TEST(RunsPanel, AKeyThatNoRunHasIsNamed) {
   panel.filter().setText(QStringLiteral("width=-1"));
   EXPECT_TRUE(words().contains(QStringLiteral("None of 12 runs"))) << words().toStdString();
   EXPECT_FALSE(words().contains(QStringLiteral("No run has"))) << words().toStdString();
+  panel.filter().setText(QStringLiteral("state=done test/top1 > "));
+  EXPECT_TRUE(words().contains(QStringLiteral("missing after \u201ctest/top1>\u201d")))
+      << words().toStdString();
 }
 
 TEST(RunsPanel, AFilterByAMetricFollowsWhatIsRecorded) {
