@@ -54,6 +54,14 @@ std::vector<std::pair<std::int64_t, std::string>> configsAfter(RunReader& store,
       [](const Statement& row) { return std::pair(row.integer(0), row.text(1)); }, run);
 }
 
+std::set<std::int64_t> runsWithArtifact(RunReader& store, const std::string& kind) {
+  std::set<std::int64_t> runs;
+  store.connection().each(
+      "SELECT DISTINCT run_id FROM artifact WHERE kind = ?",
+      [&](const Statement& row) { runs.insert(row.integer(0)); }, kind);
+  return runs;
+}
+
 std::map<std::int64_t, std::vector<std::string>> tagsByRun(RunReader& store) {
   std::map<std::int64_t, std::vector<std::string>> tags;
   store.connection().each(

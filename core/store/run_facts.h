@@ -29,6 +29,10 @@ namespace vitrine::store {
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::pair<std::int64_t, std::string>> configsAfter(
     RunReader& store, std::int64_t run);
 
+/// Runs that have an artifact of that kind. One query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::set<std::int64_t> runsWithArtifact(RunReader& store,
+                                                                           const std::string& kind);
+
 /// Tags, sorted, of the runs that have some. One query.
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, std::vector<std::string>> tagsByRun(
     RunReader& store);

@@ -12,10 +12,13 @@
 #include <QTableWidget>
 #include <QToolButton>
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "core/artifact/cue_decisions.h"
+#include "core/artifact/predictions.h"
 #include "core/config/lookup.h"
+#include "core/store/run_facts.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
@@ -131,8 +134,13 @@ std::int64_t CalibrationPage::shownStep() const {
 
 void CalibrationPage::reload() {
   beginReading();
-  lists_.run([this, wanted = runs()](store::RunReader& store,
-                                     const std::atomic<bool>& isStale) -> Background::Finish {
+  const Selection& selection = workbench_.selection();
+  lists_.run([this, all = drawnRuns(selection, std::numeric_limits<std::size_t>::max()),
+              current = selection.current()](
+                 store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    const std::set<std::int64_t> answered =
+        store::runsWithArtifact(store, artifact_kind::kPredictions);
+    const std::vector<std::int64_t> wanted = firstRuns(all, current, kMostCalibrated, answered);
     std::map<std::int64_t, Stored> stored;
     for (const std::int64_t run : wanted) {
       if (isStale) return {};
@@ -149,8 +157,9 @@ void CalibrationPage::reload() {
       }
       one.dataset = textAt(one.config, "data.dataset");
     }
-    return [this, wanted, stored = std::move(stored), uuid = databaseUuid(store)] {
+    return [this, wanted, answered, stored = std::move(stored), uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);
+      preferred_ = answered;
       takeStored(wanted, stored);
     };
   });

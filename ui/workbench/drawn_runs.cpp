@@ -15,17 +15,24 @@
 
 namespace vitrine::ui {
 
-std::vector<std::int64_t> drawnRuns(const Selection& selection, std::size_t most) {
+std::vector<std::int64_t> drawnRuns(const Selection& selection, std::size_t most,
+                                    const std::set<std::int64_t>& preferred) {
   std::vector<std::int64_t> runs = selection.drawn();
   const std::int64_t current = selection.current();
   const bool isWanted = current != 0 && (runs.empty() || !selection.hidden().contains(current));
   if (isWanted && std::find(runs.begin(), runs.end(), current) == runs.end())
     runs.push_back(current);
-  if (runs.size() > most) {
-    if (const auto at = std::find(runs.begin(), runs.end(), current); at != runs.end())
-      std::rotate(runs.begin(), at, at + 1);
-    runs.resize(most);
-  }
+  return firstRuns(std::move(runs), current, most, preferred);
+}
+
+std::vector<std::int64_t> firstRuns(std::vector<std::int64_t> runs, std::int64_t current,
+                                    std::size_t most, const std::set<std::int64_t>& preferred) {
+  if (runs.size() <= most) return runs;
+  std::stable_partition(runs.begin(), runs.end(),
+                        [&](std::int64_t run) { return preferred.contains(run); });
+  if (const auto at = std::find(runs.begin(), runs.end(), current); at != runs.end())
+    std::rotate(runs.begin(), at, at + 1);
+  runs.resize(most);
   return runs;
 }
 

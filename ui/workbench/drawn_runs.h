@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,14 @@ class Workbench;
 
 /// The selected runs that are not hidden; of more than `most` the first ones. The current run is
 /// among them, selected or not; hidden it is there only while nothing else is left.
-[[nodiscard]] std::vector<std::int64_t> drawnRuns(const Selection& selection, std::size_t most);
+/// \param preferred  of more than `most`, these come first
+[[nodiscard]] std::vector<std::int64_t> drawnRuns(const Selection& selection, std::size_t most,
+                                                  const std::set<std::int64_t>& preferred = {});
+/// `runs`; of more than `most` the current one, then the first of the preferred, then of the
+/// others.
+[[nodiscard]] std::vector<std::int64_t> firstRuns(std::vector<std::int64_t> runs,
+                                                  std::int64_t current, std::size_t most,
+                                                  const std::set<std::int64_t>& preferred);
 /// The name of a run in the list; "run 3" of one that has none or is not in the list.
 [[nodiscard]] QString runNameOf(const Workbench& workbench, std::int64_t run);
 

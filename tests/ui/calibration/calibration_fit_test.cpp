@@ -20,6 +20,15 @@ using ::testing::HasSubstr;
 
 class CalibrationFit : public PageTest<CalibrationPage> {};
 
+TEST_F(CalibrationFit, OfMoreRunsThanItDrawsThoseWithAnswersAreDrawn) {
+  std::vector<std::int64_t> runs;
+  for (int i = 0; i < 6; ++i) runs.push_back(runWith("a", {}));
+  for (int i = 0; i < 2; ++i)
+    runs.push_back(runWith("b", {samples::predictions(samples::overconfident())}));
+  const auto shown = page(runs);
+  EXPECT_EQ(shown->shown().size(), 2U);
+}
+
 TEST_F(CalibrationFit, ChoosesTheTemperatureOnTheValidationSplitWhereThereIsOne) {
   std::vector<samples::Answer> sure(50, {{std::log(9), 0}, 0});
   sure[0].label = 1;  // right about 98 %: T below 1

@@ -43,6 +43,7 @@ TEST(DrawnRuns, HaveTheCurrentRunAmongThemWhereThereIsRoomForFew) {
   selection.setRuns({1, 2, 3}, 3);
   EXPECT_EQ(drawnRuns(selection, 2), (Ids{3, 1}));
   EXPECT_EQ(drawnRuns(selection, 5), (Ids{1, 2, 3}));
+  EXPECT_EQ(drawnRuns(selection, 2, {2}), (Ids{3, 2}));
   selection.look(7);
   EXPECT_EQ(drawnRuns(selection, 2), (Ids{7, 1})) << "a page that looks inside shows it";
   selection.setRuns({1, 2, 3}, 3, {3});

@@ -177,7 +177,7 @@ QString ResultsPage::whyNoneOf(const QString& sentence, const Lacking& lacking) 
 }
 
 std::vector<std::int64_t> ResultsPage::runs() const {
-  return drawnRuns(workbench_.selection(), mostRuns_);
+  return drawnRuns(workbench_.selection(), mostRuns_, preferred_);
 }
 
 QString ResultsPage::runName(std::int64_t run) const { return runNameOf(workbench_, run); }

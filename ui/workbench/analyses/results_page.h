@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "ui/kit/loading_state.h"
@@ -86,6 +87,7 @@ class ResultsPage : public ReadingPage {
 
   Workbench& workbench_;
   std::vector<std::int64_t> readOf_;  ///< runs whose results were read
+  std::set<std::int64_t> preferred_;  ///< drawn first where not all selected runs are
   std::optional<std::int64_t> step_;  ///< nothing: the newest
   bool isFilling_ = false;            ///< controls are being set by the page
   QGridLayout* grid_;
