@@ -251,8 +251,13 @@ void PlaygroundPage::applyState() {
     if (wanted.model.run == 0) {
       showError(tr("The run that drew this is not in this database."));
     } else if (drawable(wanted.model.run) == nullptr) {
-      showError(tr("Run %1 cannot draw here: it has no checkpoint, or no plugin knows its model.")
-                    .arg(wanted.model.run));
+      const store::RunRow* row = workbench_.run(wanted.model.run);
+      showError(tr("Run %1 cannot draw here: %2.")
+                    .arg(wanted.model.run)
+                    .arg(row == nullptr ? tr("it is not in this database")
+                         : row->latestCheckpoint < 0
+                             ? tr("it has no checkpoint")
+                             : tr("no sampler here can draw with its model")));
     } else {
       chooseRun(wanted.model.run);
       if (!wanted.sampler.empty()) {

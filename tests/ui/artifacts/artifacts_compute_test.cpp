@@ -86,6 +86,7 @@ TEST_F(ArtifactsCompute, AFinishedRunIsAnalysedAndTheResultIsShown) {
   page_->waitUntilIdle();
   ASSERT_EQ(entries().size(), 1);
   EXPECT_FALSE(entries()[0]->isEnabled()) << "what is stored is not computed again";
+  EXPECT_EQ(entries()[0]->text().toStdString(), "attention_rank: already stored");
 }
 
 TEST_F(ArtifactsCompute, AttentionOfImagesIsOfferedWhereTheModelReadsThem) {
@@ -146,7 +147,9 @@ TEST_F(ArtifactsCompute, SaysWhatStandsInTheWay) {
   workbench_.store().addArtifact(none, samples::table());
   show(none);
   EXPECT_FALSE(entries()[0]->isEnabled());
-  EXPECT_THAT(entries()[0]->text().toStdString(), HasSubstr("no checkpoint"));
+  EXPECT_EQ(entries()[0]->text().toStdString(), "attention_rank: no checkpoint");
+  workbench_.row(none).state = store::RunState::Running;
+  EXPECT_EQ(entries()[0]->text().toStdString(), "attention_rank: in progress");
 }
 
 TEST_F(ArtifactsCompute, ThePixelsBelowAMapAreNoEntryOfTheirOwn) {

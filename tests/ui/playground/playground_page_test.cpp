@@ -302,7 +302,7 @@ TEST_F(Playground, TakesTheSettingsOfAStoredImageOver) {
   EXPECT_TRUE(visibleText().contains(QStringLiteral("step 25 is not stored any more")));
   workbench_.selection().recall(99, recipe);
   page_->waitUntilIdle();
-  EXPECT_TRUE(visibleText().contains(QStringLiteral("Run 99 cannot draw here")));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("Run 99 cannot draw here: it is not in")));
 }
 
 TEST_F(Playground, CopiesTheCommandThatDrawsTheImage) {

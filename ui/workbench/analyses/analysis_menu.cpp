@@ -32,6 +32,18 @@ bool lacks(Workbench& workbench, const AnalysedRun& run, const std::string& anal
          });
 }
 
+/// Why none of the runs lacks an analysis that it could give.
+QString whyNoneLacks(Workbench& workbench, const std::vector<std::int64_t>& runs) {
+  const auto isAny = [&](auto holds) { return std::ranges::any_of(runs, holds); };
+  if (isAny([&](std::int64_t run) { return isEndedWithCheckpoint(workbench, run); }))
+    return AnalysisMenu::tr("already stored");
+  const bool isAnyAlive = isAny([&](std::int64_t run) {
+    const store::RunRow* row = workbench.run(run);
+    return row != nullptr && isAlive(row->state);
+  });
+  return isAnyAlive ? AnalysisMenu::tr("in progress") : AnalysisMenu::tr("no checkpoint");
+}
+
 /// What an evaluation read, where one has said so; no analysis reads more. 0: not known.
 std::int64_t samplesOf(const AnalysedRun& run) {
   std::int64_t samples = 0;
@@ -136,10 +148,13 @@ void AnalysisMenu::fill() {
     if (item.kind != ItemKind::Analysis || !std::ranges::any_of(runs, fits)) continue;
     isAny = true;
     const QString id = QString::fromStdString(item.id);
+    std::vector<std::int64_t> fitting;
     std::vector<AnalysedSamples> without;
     std::vector<RunAnalysis> missing;
     for (const AnalysedRun& run : runs) {
-      if (!fits(run) || !lacks(workbench_, run, item.id)) continue;
+      if (!fits(run)) continue;
+      fitting.push_back(run.run);
+      if (!lacks(workbench_, run, item.id)) continue;
       without.push_back({run.run, samplesOf(run)});
       missing.push_back({tr("%1 of %2").arg(id, runNameOf(workbench_, run.run)),
                          {.run = run.run},
@@ -150,7 +165,7 @@ void AnalysisMenu::fill() {
     action->setEnabled(!missing.empty() && workbench_.models() != nullptr);
     action->setToolTip(QString::fromStdString(item.doc));
     if (missing.empty()) {
-      action->setText(tr("%1: already stored, or no checkpoint").arg(title));
+      action->setText(tr("%1: %2").arg(title, whyNoneLacks(workbench_, fitting)));
     } else if (workbench_.models() == nullptr) {
       action->setText(tr("%1: run `vitrine analyse %2 %3` in a terminal")
                           .arg(title, QString::number(without.front().run), id));
