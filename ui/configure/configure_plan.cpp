@@ -112,7 +112,7 @@ void ConfigurePage::showForecast() {
   QStringList note;
   if (isForecast_) {
     if (forecast_.seconds > 0) {
-      note << tr("about %1 in all, %2").arg(duration(forecast_.seconds), forecast_.timeSource);
+      note << tr("%1 in all, %2").arg(aboutDuration(forecast_.seconds), forecast_.timeSource);
     }
     if (made > 0)
       note << (made == static_cast<int>(forecast_.runs.size())
@@ -347,7 +347,7 @@ void ConfigurePage::showCost() {
         tr(", %1 excluded").arg(count(static_cast<std::int64_t>(plan_->excluded.size())));
   QStringList sources;
   if (isForecast_ && forecast_.seconds > 0) {
-    details << tr("about %1").arg(duration(forecast_.seconds));
+    details << aboutDuration(forecast_.seconds);
     if (static_cast<std::size_t>(forecast_.timed) < plan_->total)
       details.last() += tr(" for %1 of them").arg(count(forecast_.timed));
     sources << tr("Time ") + forecast_.timeSource;

@@ -253,7 +253,9 @@ QString costText(const SampleCost& cost, bool areTexts) {
         counted(*cost.steps, QObject::tr("step"), QObject::tr("steps")));
   }
   if (cost.seconds)
-    parts << QObject::tr("about %1\u202fs").arg(number(*cost.seconds, *cost.seconds < 10 ? 1 : 0));
+    parts << (*cost.seconds < 0.05 ? QObject::tr("less than a second")
+                                   : QObject::tr("about %1\u202fs")
+                                         .arg(number(*cost.seconds, *cost.seconds < 10 ? 1 : 0)));
   return parts.join(QStringLiteral(" \u00b7 "));
 }
 

@@ -151,7 +151,7 @@ void SpectraPage::showVariants() {
                      .arg(names.join(QStringLiteral(", ")));
     const QString runs = counted(std::ssize(missing.runs), tr("run"), tr("runs"));
     sentences << (missing.seconds > 0
-                      ? tr("Cost: %1, about %2 together.").arg(runs, duration(missing.seconds))
+                      ? tr("Cost: %1, %2 together.").arg(runs, aboutDuration(missing.seconds))
                       : tr("Cost: %1.").arg(runs));
   }
   const bool areTrained = !runsOfControls().empty();

@@ -94,6 +94,11 @@ QString duration(double seconds) {
   return whole + QLatin1Char(' ') + in(rest, isShort ? sayOfRun("s") : sayOfRun("min"));
 }
 
+QString aboutDuration(double seconds) {
+  return seconds < 0.5 ? sayOfRun("less than a second")
+                       : sayOfRun("about %1").arg(duration(seconds));
+}
+
 std::vector<Fact> runFacts(const store::RunRow& row,
                            const std::vector<store::MetricSummary>& summaries,
                            const Json& environment, const store::RunCard& card,

@@ -163,6 +163,8 @@ TEST(SampleCost, OfTextsCountsTexts) {
   cost.images = 2;
   EXPECT_EQ(costText(cost, true), QStringLiteral("2 texts"));
   EXPECT_EQ(costText(cost), QStringLiteral("2 images"));
+  cost.seconds = 0.01;
+  EXPECT_EQ(costText(cost), QStringLiteral("2 images \u00b7 less than a second"));
 }
 
 TEST(SampleCost, OfAnotherSolverIsNotGuessed) {

@@ -179,6 +179,8 @@ TEST(RunFacts, DurationsHaveTwoUnitsUnlessTheSecondIsNone) {
   EXPECT_EQ(duration(2 * 3600 + 20).toStdString(), "2\u2009h");
   EXPECT_EQ(duration(5400).toStdString(), "1\u2009h 30\u2009min");
   EXPECT_EQ(duration(0).toStdString(), "0\u2009s");
+  EXPECT_EQ(aboutDuration(112), QStringLiteral("about ") + duration(112));
+  EXPECT_EQ(aboutDuration(0.4).toStdString(), "less than a second");
 }
 
 }  // namespace

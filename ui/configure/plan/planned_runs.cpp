@@ -268,7 +268,7 @@ QVariant PlannedRuns::data(const QModelIndex& index, int role) const {
         const RunForecast& one = forecast_.runs[static_cast<std::size_t>(row)];
         if (one.steps > 0) lines << tr("%1 steps").arg(count(one.steps));
         if (one.seconds > 0)
-          lines << tr("about %1, %2").arg(duration(one.seconds), one.basis);
+          lines << QStringLiteral("%1, %2").arg(aboutDuration(one.seconds), one.basis);
       }
       if (const QString text = note(row); !text.isEmpty()) lines << text;
       return lines.join(role == Qt::ToolTipRole ? QStringLiteral("\n") : QStringLiteral("; "));

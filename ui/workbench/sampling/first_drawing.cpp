@@ -133,8 +133,8 @@ QString DrawingOffer::sentence() const {
                .arg(runNameOf(workbench_, coming_));
   if (first.seconds > 0)
     return none + QLatin1Char(' ') +
-           tr("\u201c%1\u201d trains one. Cost: 1 run, about %2 on two cores.")
-               .arg(title, duration(first.seconds));
+           tr("\u201c%1\u201d trains one. Cost: 1 run, %2 on two cores.")
+               .arg(title, aboutDuration(first.seconds));
   return none + QLatin1Char(' ') +
          tr("Train one that generates images or texts; the form says what it costs.");
 }
