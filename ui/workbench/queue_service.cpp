@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/statistics.h"
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/work.h"
@@ -50,23 +51,44 @@ double wholeTime(const store::RunRow& row) {
   return row.remainingSeconds * static_cast<double>(row.totalSteps) / left;
 }
 
-/// Sets secondsLeft and isMoreLeft. A run that waits is taken to need what runs of its variant
-/// needed, else those of its experiment, in progress ones included.
-/// \param rows  all runs of the database
-void tellTimeLeft(QueueView& view, const std::map<std::int64_t, store::RunRow>& rows) {
+/// Length of a training: its steps, else its epochs; 0 where they are not known.
+struct Length {
+  double steps = 0, epochs = 0;
+};
+
+/// Seconds of one step and of one epoch in each of several runs.
+struct Pace {
+  std::vector<double> step, epoch;
+
+  void add(double seconds, const store::RunRow& row) {
+    if (row.totalSteps > 0) step.push_back(seconds / static_cast<double>(row.totalSteps));
+    if (row.totalEpochs > 0) epoch.push_back(seconds / row.totalEpochs);
+  }
+  /// 0 where it is unknown.
+  [[nodiscard]] double secondsOf(const Length& length) const {
+    if (length.steps > 0) return step.empty() ? 0 : length.steps * upperMedian(step);
+    return epoch.empty() ? 0 : length.epochs * upperMedian(epoch);
+  }
+};
+
+/// Sets secondsLeft and isMoreLeft. A run that waits is taken to be as fast as runs of its variant
+/// were, else as those of its experiment, in progress ones included.
+/// \param rows     all runs of the database
+/// \param lengths  of the runs that wait
+void tellTimeLeft(QueueView& view, const std::map<std::int64_t, store::RunRow>& rows,
+                  const std::map<std::int64_t, Length>& lengths) {
   view.secondsLeft = 0;
   view.isMoreLeft = false;
-  const std::vector<std::int64_t> waiting = view.waiting();
   std::set<std::int64_t> experiments;
-  for (const std::int64_t run : waiting) experiments.insert(rows.at(run).experimentId);
-  std::map<std::pair<std::int64_t, std::string>, std::vector<double>> ofVariant;
-  std::map<std::int64_t, std::vector<double>> ofExperiment;
+  for (const auto& [run, length] : lengths) experiments.insert(rows.at(run).experimentId);
+  std::map<std::pair<std::int64_t, std::string>, Pace> ofVariant;
+  std::map<std::int64_t, Pace> ofExperiment;
   for (const auto& [id, row] : rows) {
     if (!experiments.contains(row.experimentId)) continue;
     const double seconds = wholeTime(row);
     if (seconds <= 0) continue;
-    ofVariant[{row.experimentId, row.variant}].push_back(seconds);
-    ofExperiment[row.experimentId].push_back(seconds);
+    ofVariant[{row.experimentId, row.variant}].add(seconds, row);
+    ofExperiment[row.experimentId].add(seconds, row);
   }
   double work = 0, longest = 0;
   for (const std::int64_t run : view.running) {
@@ -75,15 +97,14 @@ void tellTimeLeft(QueueView& view, const std::map<std::int64_t, store::RunRow>& 
     longest = std::max(longest, left);
     work += left;
   }
-  for (const std::int64_t run : waiting) {
+  for (const auto& [run, length] : lengths) {
     const store::RunRow& row = rows.at(run);
-    const auto same = ofVariant.find({row.experimentId, row.variant});
-    const auto near = ofExperiment.find(row.experimentId);
-    if (near == ofExperiment.end()) {
+    double whole = ofVariant[{row.experimentId, row.variant}].secondsOf(length);
+    if (whole <= 0) whole = ofExperiment[row.experimentId].secondsOf(length);
+    if (whole <= 0) {
       view.isMoreLeft = true;
       continue;
     }
-    const double whole = upperMedian(same != ofVariant.end() ? same->second : near->second);
     const double done =
         row.totalSteps > 0 && row.latestCheckpoint > 0
             ? static_cast<double>(row.latestCheckpoint) / static_cast<double>(row.totalSteps)
@@ -105,7 +126,10 @@ class QueueReader {
 
   QueueView read(jobs::JobQueue& queue) {
     store::ChangeReader::Changes changes = changes_.read();
-    for (store::RunRow& row : changes.runs) rows_.insert_or_assign(row.id, std::move(row));
+    for (store::RunRow& row : changes.runs) {
+      lengths_.erase(row.id);
+      rows_.insert_or_assign(row.id, std::move(row));
+    }
     for (const std::int64_t id : changes.deleted) rows_.erase(id);
     QueueView view;
     view.mode = queue.mode();
@@ -132,7 +156,10 @@ class QueueReader {
     for (const auto* list : {&view.running, &view.resumable, &view.ended})
       queued.insert(list->begin(), list->end());
     for (const std::int64_t id : queued) view.rows.emplace(id, rows_.at(id));
-    tellTimeLeft(view, rows_);
+    std::map<std::int64_t, Length> lengths;
+    for (const std::int64_t id : view.waiting()) lengths.emplace(id, lengthOf(id));
+    lengths_ = std::move(lengths);
+    tellTimeLeft(view, rows_, lengths_);
     return view;
   }
 
@@ -142,6 +169,18 @@ class QueueReader {
     const auto known = ofScript_.find(run);
     if (known != ofScript_.end()) return known->second;
     return ofScript_.emplace(run, store::scriptOf(store_, run).has_value()).first->second;
+  }
+
+  [[nodiscard]] Length lengthOf(std::int64_t run) {
+    if (const auto known = lengths_.find(run); known != lengths_.end()) return known->second;
+    if (const std::int64_t steps = rows_.at(run).totalSteps; steps > 0)
+      return {static_cast<double>(steps), 0};
+    const Json config = store_.config(run);
+    const auto number = [&](const char* key) {
+      const Json* value = valueAt(config, key);
+      return value != nullptr && value->is_number() ? value->get<double>() : 0;
+    };
+    return {number("train.steps"), number("train.epochs")};
   }
 
   void keepNewest(std::vector<std::int64_t>& runs, std::size_t most) const {
@@ -156,6 +195,7 @@ class QueueReader {
   store::RunReader& store_;
   store::ChangeReader changes_;
   std::map<std::int64_t, store::RunRow> rows_;
+  std::map<std::int64_t, Length> lengths_;  ///< of the runs that waited when it read last
   std::map<std::int64_t, bool> ofScript_;
 };
 
@@ -222,9 +262,8 @@ const jobs::QueueEntry* QueueView::entry(std::int64_t run) const {
 
 QString leftText(const QueueView& queue) {
   if (queue.secondsLeft <= 0) return {};
-  return (queue.isMoreLeft ? QueueService::tr("more than %1 left")
-                           : QueueService::tr("about %1 left"))
-      .arg(duration(queue.secondsLeft));
+  return queue.isMoreLeft ? QueueService::tr("more than %1 left").arg(duration(queue.secondsLeft))
+                          : QueueService::tr("%1 left").arg(aboutDuration(queue.secondsLeft));
 }
 
 std::vector<std::int64_t> QueueView::waiting() const {

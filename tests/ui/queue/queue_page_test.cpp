@@ -337,8 +337,12 @@ TEST_F(QueuePages, ARowThatIsClickedLeavesAComparisonAndStaysTheOneThatIsActedOn
 }
 
 TEST_F(QueuePages, TellsHowLongItHasWorkForFromRunsOfTheSameExperiment) {
+  const auto ofSteps = [&](int steps) {
+    const Json train{{"device", "cpu"}, {"steps", steps}, {"epochs", 10}};
+    queue_.enqueue(std::vector{workbench_.addRun("waits", Json{{"train", train}})}, {});
+  };
   const std::int64_t run = enqueued("one");
-  enqueued("two");
+  ofSteps(100);
   open();
   EXPECT_FALSE(page_->headline().text().contains(QStringLiteral("left")));
   ASSERT_TRUE(queue_.next(jobs::Device{"cpu", "", "", 0, 0}, {}));
@@ -353,8 +357,39 @@ TEST_F(QueuePages, TellsHowLongItHasWorkForFromRunsOfTheSameExperiment) {
   workbench_.store().append(run, segment, batch);
   workbench_.queue().refresh();
   waitUntilIdle();
-  // Half an hour of this one, and an hour for one like it.
+  // Half an hour of this one, and an hour for one as long.
   EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("about ") + duration(5400)))
+      << page_->headline().text().toStdString();
+  ofSteps(25);
+  workbench_.queue().refresh();
+  waitUntilIdle();
+  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("about ") + duration(6300)))
+      << page_->headline().text().toStdString();
+  enqueued("of unknown length");
+  workbench_.queue().refresh();
+  waitUntilIdle();
+  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("more than ") + duration(6300)))
+      << page_->headline().text().toStdString();
+}
+
+TEST_F(QueuePages, TellsTheTimeOfRunsWhoseLengthIsInEpochsFromThoseOfARunThatWasTrained) {
+  const std::int64_t trained = workbench_.addRun("trained", Json::object());
+  const Json train{{"device", "cpu"}, {"steps", nullptr}, {"epochs", 2}};
+  queue_.enqueue(std::vector{workbench_.addRun("waits", Json{{"train", train}})}, {});
+  workbench_.store().claim(trained);
+  const std::int64_t segment =
+      workbench_.store().openSegment(trained, 0, store::thisWorker(), Json::object());
+  store::RunStore::Batch batch;
+  ProgressRecord progress;
+  progress.step = 10;
+  progress.totalSteps = 100;
+  progress.totalEpochs = 10;
+  progress.remainingSeconds = 900;
+  batch.progress = progress;
+  workbench_.store().append(trained, segment, batch);
+  open();
+  // A quarter of an hour of this one, and a fifth of its whole time.
+  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("about ") + duration(1100)))
       << page_->headline().text().toStdString();
 }
 
