@@ -11,6 +11,7 @@
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 
@@ -62,7 +63,10 @@ std::vector<double> ParallelAxis::ticks(int most) const {
 
 QStringList ParallelAxis::tickTexts(const std::vector<double>& ticks) const {
   QStringList texts;
-  for (const double tick : ticks) texts << valueText(tick);
+  for (const double tick : ticks) {
+    const auto place = static_cast<qsizetype>(std::lround(tick));
+    texts << (place >= 0 && place < names.size() ? names[place] : valueText(tick));
+  }
   if (!words.isEmpty() || choice.isLog || texts.join(QString()).contains(QLatin1Char('e')))
     return texts;
   const auto decimals = [](const QString& text) {
@@ -128,7 +132,7 @@ ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice
     const auto found = std::find_if(all.begin(), all.end(), [&](const Quantity& quantity) {
       return quantity.id == one.quantity;
     });
-    if (found != all.end()) chart.axes.push_back({*found, one, 0, 1, {}, {}});
+    if (found != all.end()) chart.axes.push_back({*found, one, 0, 1, {}, {}, {}});
   }
   for (std::size_t i = 0; i < data.runs.size(); ++i) {
     ParallelLine line;
@@ -145,7 +149,12 @@ ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice
         line.values.emplace_back(value.get<double>());
       } else {
         const QString word = ui::valueText(value);
-        if (!axis.words.contains(word)) axis.words << word;
+        if (!axis.words.contains(word)) {
+          axis.words << word;
+          QString name = namesOrText(value);
+          if (axis.names.contains(name)) name += QStringLiteral(" (%1)").arg(axis.words.size());
+          axis.names << name;
+        }
         line.values.emplace_back(static_cast<double>(axis.words.indexOf(word)));
       }
     }

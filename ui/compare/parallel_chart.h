@@ -18,6 +18,7 @@ struct ParallelAxis {
   ParallelAxisChoice choice;
   double low = 0, high = 1;  ///< what the axis spans
   QStringList words;         ///< of a quantity that is not a number: its values are their places
+  QStringList names;         ///< of the words, short
   std::vector<double> settings;  ///< of a number in the configuration: the values that occur
   [[nodiscard]] QString valueText(double value) const;
   /// 0 at the lower end of the axis, 1 at the upper; what lies below a logarithm is 0.

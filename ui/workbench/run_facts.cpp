@@ -94,6 +94,16 @@ QString duration(double seconds) {
   return whole + QLatin1Char(' ') + in(rest, isShort ? sayOfRun("s") : sayOfRun("min"));
 }
 
+QString namesOrText(const Json& value) {
+  if (!value.is_array()) return valueText(value);
+  QStringList names;
+  for (const Json& one : value) {
+    if (!stateMember(one, "name").is_string()) return valueText(value);
+    names << stateWords(one, "name");
+  }
+  return names.join(QStringLiteral(", "));
+}
+
 QString aboutDuration(double seconds) {
   return seconds < 0.5 ? sayOfRun("less than a second")
                        : sayOfRun("about %1").arg(duration(seconds));

@@ -47,6 +47,8 @@ enum class ConfigFilter { Baseline, Default, All };
 
 /// "1 min 52 s", "2 h 5 min", "12 s".
 [[nodiscard]] QString duration(double seconds);
+/// As valueText(); of a list of entries with names, such as transforms, the names alone.
+[[nodiscard]] QString namesOrText(const Json& value);
 /// Of an estimate: "about 12 s", "less than a second".
 [[nodiscard]] QString aboutDuration(double seconds);
 /// "CPU", "cuda:0": a device as the window names it.

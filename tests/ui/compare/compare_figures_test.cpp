@@ -168,6 +168,20 @@ TEST_F(CompareValues, BrushesKeepRunsThatPassAllOfThem) {
   EXPECT_EQ(chart.about.toStdString(), "5 of 12 runs are kept");
 }
 
+TEST_F(CompareValues, AnAxisNamesTheEntriesOfAList) {
+  const Json crop{{"name", "crop"}, {"size", 28}};
+  const Json flip{{"name", "flip"}};
+  addAblationRun(store_, {"a", {{"train", Json::array({crop, flip})}}, 0, {0.5}});
+  addAblationRun(store_, {"b", {{"train", Json::array({crop})}}, 0, {0.5}});
+  CompareChoice choice;
+  choice.parallel = {{"config:model.train", false, false, std::nullopt}};
+  const auto data = read(choice);
+  const ParallelChart chart = parallelChart(*data, choice);
+  ASSERT_EQ(chart.axes.size(), 1u);
+  EXPECT_THAT(chart.axes[0].tickTexts({0, 1}),
+              ElementsAre(QStringLiteral("crop, flip"), QStringLiteral("crop")));
+}
+
 // A line that ran through the letters would shine through their soft edges.
 TEST(ParallelAxis, TheNumbersOfALinearAxisHaveAsManyDecimalsEach) {
   ParallelAxis axis;

@@ -9,6 +9,7 @@
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 
@@ -47,22 +48,10 @@ QString breakableValue(const QString& text) {
   return html;
 }
 
-/// "resize, normalise": what a list of transforms has; "" of any other value.
-QString namesOf(const Json& value) {
-  if (!value.is_array()) return {};
-  QStringList names;
-  for (const Json& one : value) {
-    if (!stateMember(one, "name").is_string()) return {};
-    names << stateWords(one, "name");
-  }
-  return names.join(QStringLiteral(", "));
-}
-
 QString wholeValue(const Json& value) {
   if (value.is_null()) return QStringLiteral("\u2013");
   if (value.is_number_integer()) return count(value.get<std::int64_t>());
-  const QString names = namesOf(value);
-  return names.isEmpty() ? valueText(value) : names;
+  return namesOrText(value);
 }
 
 }  // namespace
