@@ -36,23 +36,34 @@ void RunsPanel::clickEye(std::int64_t run) {
   draw({run}, hidden);
 }
 
+std::vector<std::int64_t> RunsPanel::hideTargets() const {
+  const std::vector<std::int64_t> targets = workbench_.selection().targets();
+  const std::int64_t outlined = view_->currentIndex().data(RunsModel::IdRole).toLongLong();
+  if (!view_->hasFocus() || outlined == 0 || isIn(targets, outlined)) return targets;
+  return {outlined};
+}
+
 bool RunsPanel::areDrawn() const {
   const Selection& selection = workbench_.selection();
-  const std::vector<std::int64_t> targets = selection.targets();
+  const std::vector<std::int64_t> targets = hideTargets();
   return std::any_of(targets.begin(), targets.end(),
                      [&](std::int64_t id) { return isIn(selection.drawn(), id); });
 }
 
 void RunsPanel::hideOrShow() {
-  const Selection& selection = workbench_.selection();
-  const std::vector<std::int64_t> targets = selection.targets();
-  std::set<std::int64_t> hidden = selection.hidden();
+  const std::vector<std::int64_t> targets = hideTargets();
+  std::set<std::int64_t> hidden = workbench_.selection().hidden();
+  const QPersistentModelIndex outlined = view_->currentIndex();
   if (areDrawn()) {
     hidden.insert(targets.begin(), targets.end());
-    return draw({}, hidden);
+    draw({}, hidden);
+  } else {
+    for (const std::int64_t id : targets) hidden.erase(id);
+    draw(targets, hidden);
   }
-  for (const std::int64_t id : targets) hidden.erase(id);
-  draw(targets, hidden);
+  // The list shows the current run of the selection; the keys stay where they are.
+  if (view_->hasFocus() && outlined.isValid())
+    view_->selectionModel()->setCurrentIndex(outlined, QItemSelectionModel::NoUpdate);
 }
 
 void RunsPanel::showOnlyCurrent() {

@@ -57,7 +57,10 @@ class RunsPanel : public QWidget {
   void select(const std::vector<std::int64_t>& ids, std::int64_t current);
   /// The pages stop drawing the runs that are acted on, or draw them (again).
   void hideOrShow();
-  /// Whether hideOrShow() hides: one of the runs that are acted on is drawn.
+  /// The runs that hideOrShow() concerns: the one outlined where the keys are in the list, else
+  /// those of other actions.
+  [[nodiscard]] std::vector<std::int64_t> hideTargets() const;
+  /// Whether hideOrShow() hides: one of those runs is drawn.
   [[nodiscard]] bool areDrawn() const;
   /// Hides the selected runs but the current one.
   void showOnlyCurrent();

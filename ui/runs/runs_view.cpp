@@ -78,6 +78,13 @@ void RunsView::keyPressEvent(QKeyEvent* event) {
     Q_EMIT returnPressed();
     return;
   }
+  // As a click on the row of an experiment or group does.
+  const QModelIndex at = currentIndex();
+  if (event->key() == Qt::Key_Space && event->modifiers() == Qt::NoModifier && at.isValid() &&
+      !at.parent().isValid() && state() != EditingState) {
+    setExpanded(at.siblingAtColumn(0), !isExpanded(at.siblingAtColumn(0)));
+    return event->accept();
+  }
   ++depth_;
   QTreeView::keyPressEvent(event);
   endInput();

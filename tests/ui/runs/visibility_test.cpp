@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_delegate.h"
 #include "ui/runs/runs_panel.h"
@@ -157,6 +158,35 @@ TEST_F(RunVisibility, TheRowOfAnExperimentFoldsAndSelectsNothing) {
   EXPECT_FALSE(view.isExpanded(group));
   EXPECT_EQ(selection().runs(), Ids{runs[4]});
   EXPECT_EQ(selection().current(), runs[4]);
+}
+
+TEST_F(RunVisibility, SpaceFoldsTheRowOfAnExperimentAsAClickDoes) {
+  QTreeView& view = panel.view();
+  const QModelIndex group = view.model()->index(0, 0);
+  view.selectionModel()->setCurrentIndex(group, QItemSelectionModel::NoUpdate);
+  press(Qt::Key_Space);
+  EXPECT_FALSE(view.isExpanded(group));
+  press(Qt::Key_Space);
+  EXPECT_TRUE(view.isExpanded(group));
+  EXPECT_EQ(selection().runs(), (Ids{runs[0], runs[1]}));
+}
+
+TEST_F(RunVisibility, HidingConcernsTheOutlinedRunAndLeavesTheOutlineThere) {
+  bringUp(panel);
+  QTreeView& view = panel.view();
+  view.setFocus();
+  panel.select({runs[0]}, runs[0]);
+  press(Qt::Key_Down, Qt::ControlModifier);
+  ASSERT_EQ(selection().runs(), Ids{runs[0]});
+  const auto outlined = [&] { return view.currentIndex().data(RunsModel::IdRole).toLongLong(); };
+  ASSERT_EQ(outlined(), runs[1]);
+  choose(QStringLiteral("Show in charts"));
+  EXPECT_EQ(selection().drawn(), (Ids{runs[0], runs[1]}));
+  EXPECT_EQ(outlined(), runs[1]);
+  view.selectionModel()->setCurrentIndex(view.model()->index(0, 0), QItemSelectionModel::NoUpdate);
+  choose(QStringLiteral("Hide from charts"));
+  EXPECT_TRUE(selection().drawn().empty());
+  EXPECT_FALSE(view.currentIndex().parent().isValid());
 }
 
 TEST_F(RunVisibility, TheEyeHidesARunThatStaysSelected) {
