@@ -36,7 +36,8 @@ constexpr int kLeastRows = 6;     // of the table, whatever the page has room fo
 }  // namespace
 
 QComboBox* ComparePage::makeCombo(const QString& name, const QString& tip) {
-  auto* combo = withName(new QComboBox(this), name, tip);
+  // Variants of an experiment differ at the end.
+  auto* combo = withName(new ElidedComboBox(this, Qt::ElideMiddle), name, tip);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   combo->setMinimumContentsLength(8);
   combo->setMinimumWidth(px(80));  // in a window that has no room for its letters

@@ -102,7 +102,6 @@ void ComparePage::showDifferences() {
   header << differences_.names;
   differenceTree_->setColumnCount(static_cast<int>(header.size()));
   differenceTree_->setHeaderLabels(header);
-  for (int i = 1; i < header.size(); ++i) differenceTree_->headerItem()->setToolTip(i, header[i]);
   int shown = 0, all = 0;
   QFont strong = bodyFont();
   strong.setWeight(QFont::DemiBold);
@@ -135,9 +134,17 @@ void ComparePage::showDifferences() {
   }
   differenceTree_->header()->setStretchLastSection(true);
   differenceTree_->setColumnWidth(0, px(240));
-  for (int i = 1; i < header.size(); ++i)
-    differenceTree_->setColumnWidth(
-        i, std::clamp(differenceTree_->header()->sectionSizeHint(i), px(190), px(320)));
+  for (int i = 1; i < header.size(); ++i) {
+    const int wanted = differenceTree_->header()->sectionSizeHint(i), most = px(320);
+    differenceTree_->setColumnWidth(i, std::clamp(wanted, px(190), most));
+    differenceTree_->headerItem()->setToolTip(i, header[i]);
+    // A header with a style sheet cuts at the end, where variants of an experiment differ.
+    if (wanted > most) {
+      differenceTree_->headerItem()->setText(
+          i, differenceTree_->header()->fontMetrics().elidedText(header[i], Qt::ElideMiddle,
+                                                                 most - 2 * px(8) - px(4)));
+    }
+  }
   differencesAbout_->setText(
       tr("%1 of %2 keys%3")
           .arg(shown)

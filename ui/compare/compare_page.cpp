@@ -286,6 +286,7 @@ void ComparePage::showChoice() {
     if (!metrics.empty())
       metric_->setCurrentIndex(metric_->findData(QString::fromStdString(metrics.front())));
     baseline_->setCurrentIndex(static_cast<int>(data_->baseline(choice_)));
+    baseline_->setToolTip(tr("%1: the others are compared with it").arg(baseline_->currentText()));
     showCurveTools();
     showScatterTools();
   }

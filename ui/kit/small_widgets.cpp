@@ -5,6 +5,7 @@
 #include <QGuiApplication>
 #include <QLayout>
 #include <QPainter>
+#include <QStyleOptionComboBox>
 #include <QStyleOptionToolButton>
 #include <QStylePainter>
 #include <utility>
@@ -39,6 +40,19 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
   }
   setToolTip(!whole_.isEmpty() || shown == text() ? whole_ : text());
   painter.drawText(rect(), static_cast<int>(alignment() | Qt::TextSingleLine), shown);
+}
+
+void ElidedComboBox::paintEvent(QPaintEvent* /*event*/) {
+  QStylePainter painter(this);
+  QStyleOptionComboBox option;
+  initStyleOption(&option);
+  painter.drawComplexControl(QStyle::CC_ComboBox, option);
+  const QRect field =
+      style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
+  const int mark = option.currentIcon.isNull() ? 0 : option.iconSize.width() + px(8);
+  option.currentText =
+      fontMetrics().elidedText(option.currentText, cut_, field.width() - mark - px(2));
+  painter.drawControl(QStyle::CE_ComboBoxLabel, option);
 }
 
 WordLabel::WordLabel(const QString& text, QWidget* parent) : QLabel(text, parent) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QBoxLayout>
+#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMargins>
@@ -65,6 +66,20 @@ class ElidedLabel : public QLabel {
  private:
   QString whole_;
   bool isTwoLines_ = false;
+};
+
+/// A list whose choice is cut with an ellipsis where it has no room.
+class ElidedComboBox : public QComboBox {
+  Q_OBJECT
+ public:
+  explicit ElidedComboBox(QWidget* parent, Qt::TextElideMode cut = Qt::ElideRight)
+      : QComboBox(parent), cut_(cut) {}
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  Qt::TextElideMode cut_;
 };
 
 /// Words that wrap, measured once for each width. A layout asks for their height at the same few

@@ -6,8 +6,6 @@
 #include <QScrollArea>
 #include <QSlider>
 #include <QSplitter>
-#include <QStyleOptionComboBox>
-#include <QStylePainter>
 #include <QToolButton>
 
 #include "ui/kit/empty_page.h"
@@ -30,26 +28,6 @@ namespace {
 
 constexpr int kSettingsWidth = 356, kSideWidth = 276;
 constexpr int kSideFrom = 996;  // narrower pages have the side panel below the images
-
-/// A list whose choice ends in an ellipsis where it has no room.
-class ElidedComboBox final : public QComboBox {
- public:
-  using QComboBox::QComboBox;
-
- protected:
-  void paintEvent(QPaintEvent*) override {
-    QStylePainter painter(this);
-    QStyleOptionComboBox option;
-    initStyleOption(&option);
-    painter.drawComplexControl(QStyle::CC_ComboBox, option);
-    const QRect field =
-        style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
-    const int mark = option.currentIcon.isNull() ? 0 : option.iconSize.width() + px(8);
-    option.currentText =
-        fontMetrics().elidedText(option.currentText, Qt::ElideRight, field.width() - mark - px(2));
-    painter.drawControl(QStyle::CE_ComboBoxLabel, option);
-  }
-};
 
 struct PlayCard {
   QFrame* frame;

@@ -1,9 +1,11 @@
 // Columns of Compare's tables at the sizes of a laptop: the verdict is in sight.
 #include <gmock/gmock.h>
 
+#include <QComboBox>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QScrollBar>
+#include <QToolButton>
 #include <QTreeWidget>
 #include <fstream>
 #include <set>
@@ -160,6 +162,38 @@ TEST_F(ComparedOnALaptop, LongNamesThatAreCutDifferInWhatIsLeft) {
     return view.fontMetrics().elidedText(name, view.textElideMode(), px(160)).toStdString();
   };
   EXPECT_NE(cut(0), cut(1));
+}
+
+TEST_F(ComparedOnALaptop, NamesOfBaselinesAndOfColumnsThatAreCutKeepTheirEnds) {
+  for (const char* name : {"ViT", "iLLaMA"}) {
+    addAblationRun(studio_.writer, {std::string("A long name of an experiment that takes all of "
+                                                "the room and more of it \u203a ") +
+                                        name,
+                                    Json{{"architecture", name}},
+                                    0,
+                                    {0.7, 0.8}});
+  }
+  studio_.workbench.watcher().poll();
+  ComparePage& page = openWindow(1366, 768);
+  auto* baseline = named<QComboBox>(page, "Baseline");
+  ASSERT_EQ(baseline->count(), 2);
+  EXPECT_THAT(baseline->toolTip().toStdString(), HasSubstr(baseline->currentText().toStdString()));
+  baseline->resize(px(160), baseline->height());
+  baseline->setCurrentIndex(0);
+  const QImage first = baseline->grab().toImage();
+  baseline->setCurrentIndex(1);
+  EXPECT_NE(baseline->grab().toImage(), first);
+  const auto* tree = named<QTreeWidget>(page, "Differences between the runs");
+  ui::press<QToolButton>(page, QStringLiteral("Differences"));
+  page.waitUntilIdle();
+  ASSERT_EQ(tree->columnCount(), 3);
+  for (int column = 1; column < 3; ++column) {
+    const QString whole = tree->headerItem()->toolTip(column),
+                  shown = tree->headerItem()->text(column);
+    EXPECT_LE(tree->fontMetrics().horizontalAdvance(shown), tree->header()->sectionSize(column));
+    EXPECT_LT(shown.size(), whole.size());
+    EXPECT_EQ(shown.right(3), whole.right(3));
+  }
 }
 
 TEST_F(ComparedOnALaptop, WhatDiffersBeginsWithWhatIsNewAndIsFoundByEveryKey) {
