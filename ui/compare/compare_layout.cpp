@@ -96,6 +96,7 @@ void ComparePage::makeActions() {
   auto* menu = new QMenu(tr("Table"), this);
   menu->setToolTipsVisible(true);
   menu->addActions(tools_);
+  menu->addMenu(makeSortMenu());
   toolMenu_->setMenu(menu);
 }
 
@@ -277,20 +278,7 @@ QWidget* ComparePage::makeTableView() {
   tableView_->horizontalHeader()->setStretchLastSection(true);
   tableView_->horizontalHeader()->setSectionsClickable(true);
   tableView_->horizontalHeader()->setSortIndicatorShown(true);
-  connect(tableView_->horizontalHeader(), &QHeaderView::sectionClicked, this, [this](int section) {
-    // Up, down, then as the file orders them.
-    change([&](CompareChoice& choice) {
-      if (choice.sortColumn != section) {
-        choice.sortColumn = section;
-        choice.sortOrder = Qt::AscendingOrder;
-      } else if (choice.sortOrder == Qt::AscendingOrder) {
-        choice.sortOrder = Qt::DescendingOrder;
-      } else {
-        choice.sortColumn = -1;
-        choice.sortOrder = Qt::AscendingOrder;
-      }
-    });
-  });
+  connect(tableView_->horizontalHeader(), &QHeaderView::sectionClicked, this, &ComparePage::sortBy);
   connect(tableView_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     if (data_ == nullptr) return;
     choice_.picked.clear();

@@ -1,9 +1,10 @@
-// Differences between runs, and the paper's numbers next to ours.
+// The order of the table, differences between runs, and the paper's numbers next to ours.
 #include <QCheckBox>
 #include <QFileDialog>
 #include <QFrame>
 #include <QHeaderView>
 #include <QLabel>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -15,6 +16,7 @@
 #include "ui/compare/compare_page.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/flow_row.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
@@ -41,6 +43,37 @@ QString verdictSign(PublishedVerdict verdict) {
 }
 
 }  // namespace
+
+// Up, down, then as the file orders them.
+void ComparePage::sortBy(int column) {
+  change([&](CompareChoice& choice) {
+    if (choice.sortColumn != column) {
+      choice.sortColumn = column;
+      choice.sortOrder = Qt::AscendingOrder;
+    } else if (choice.sortOrder == Qt::AscendingOrder) {
+      choice.sortOrder = Qt::DescendingOrder;
+    } else {
+      choice.sortColumn = -1;
+      choice.sortOrder = Qt::AscendingOrder;
+    }
+  });
+}
+
+// What a click on the head of a column does, by keys.
+QMenu* ComparePage::makeSortMenu() {
+  auto* menu = new QMenu(tr("Sort the table by"), this);
+  connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+    menu->clear();
+    for (int column = 0; column < model_.columnCount(); ++column) {
+      QAction* one = menu->addAction(
+          menuText(model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()), this,
+          [this, column] { sortBy(column); });
+      one->setCheckable(true);
+      one->setChecked(column == choice_.sortColumn);
+    }
+  });
+  return menu;
+}
 
 QWidget* ComparePage::makeDifferences() {
   auto* view = new QWidget(views_);

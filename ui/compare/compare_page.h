@@ -20,6 +20,7 @@ class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLineEdit;
+class QMenu;
 class QPlainTextEdit;
 class QSpinBox;
 class QSplitter;
@@ -97,6 +98,8 @@ class ComparePage final : public ReadingPage {
   void onAxes(const std::vector<ParallelAxisChoice>& axes);
   void askAxes();
   // compare_lists.cpp
+  void sortBy(int column);
+  QMenu* makeSortMenu();
   QWidget* makeDifferences();
   QWidget* makePublished();
   void showDifferences();

@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QMenu>
 #include <QScrollBar>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -162,6 +163,23 @@ TEST_F(ComparedOnALaptop, LongNamesThatAreCutDifferInWhatIsLeft) {
     return view.fontMetrics().elidedText(name, view.textElideMode(), px(160)).toStdString();
   };
   EXPECT_NE(cut(0), cut(1));
+}
+
+TEST_F(ComparedOnALaptop, TheMenuOfTheToolBarSortsAsTheHeadOfAColumnDoes) {
+  fill();
+  show();
+  QMenu* sort = nullptr;
+  for (const QAction* one : page_->tools().first()->menu()->actions())
+    if (one->menu() != nullptr) sort = one->menu();
+  ASSERT_NE(sort, nullptr);
+  const auto choose = [&] {
+    Q_EMIT sort->aboutToShow();
+    sort->actions().at(3)->trigger();
+    return variants().first();
+  };
+  EXPECT_EQ(choose(), QStringLiteral("+ worse"));
+  EXPECT_EQ(choose(), QStringLiteral("+ better"));
+  EXPECT_EQ(choose(), QStringLiteral("base"));
 }
 
 TEST_F(ComparedOnALaptop, NamesOfBaselinesAndOfColumnsThatAreCutKeepTheirEnds) {
