@@ -407,7 +407,7 @@ void GalleryPage::showCount() {
   if (other_ != 0)
     text += tr(" \u00b7 Enlarge compares A and B");
   else if (found > 1)
-    text += tr(" \u00b7 pick two with Ctrl to compare them");
+    text += tr(" \u00b7 pick two with Ctrl, or another with Alt and an arrow, to compare them");
   sightText_->setText(text);
   if (view_ != View::ByStep) return;
   const QSignalBlocker quiet(groupSlider_);

@@ -32,7 +32,8 @@ TEST_F(GalleryTips, BothNamesOfAPairAreWhole) {
 TEST_F(GalleryTips, TwoImagesThatArePickedAreCompared) {
   const auto shown = filledPage();
   click(*shown, 0);
-  EXPECT_THAT(texts(*shown), ::testing::HasSubstr("pick two with Ctrl"));
+  EXPECT_THAT(texts(*shown),
+              ::testing::HasSubstr("pick two with Ctrl, or another with Alt and an arrow"));
   click(*shown, 2, Qt::ControlModifier);
   EXPECT_EQ(shown->viewState()["other"], shown->model().at(0).id);
   EXPECT_THAT(texts(*shown), ::testing::HasSubstr("Enlarge compares A and B"));
