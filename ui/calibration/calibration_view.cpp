@@ -222,7 +222,7 @@ void CalibrationPage::showScores() {
     for (int row = 0; row < scores_->rowCount(); ++row)
       widest = std::max(
           widest,
-          scores_->fontMetrics().horizontalAdvance(scores_->item(row, column)->text()) + px(12));
+          scores_->fontMetrics().horizontalAdvance(scores_->item(row, column)->text()) + px(18));
   }
   titles->setMinimumSectionSize(widest);
   shortenTitles();

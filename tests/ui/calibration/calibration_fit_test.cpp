@@ -12,6 +12,7 @@
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/calibration/calibration_page.h"
+#include "ui/kit/fit_area.h"
 
 namespace vitrine::ui {
 namespace {
@@ -101,6 +102,21 @@ TEST_F(CalibrationFit, OneFittedTemperatureOfTwoRunsIsWrittenOnce) {
   const auto& chart = static_cast<const LineChartFigure&>(
       *figure(*shown, "Calibration error over the temperature").figure());
   EXPECT_EQ(LineChartProbe::commands(chart, 400).count(QLatin1String("note \"fitted ")), 1);
+}
+
+TEST_F(CalibrationFit, NoNumberOfManyRunsIsCut) {
+  std::vector<std::int64_t> runs;
+  for (int i = 0; i < 4; ++i)
+    runs.push_back(
+        runWith("a run with quite a long name", {samples::predictions(samples::overconfident())}));
+  const auto shown = page(runs);
+  shown->resize(900, 610);
+  layOutNow();
+  const auto& scores = *named<QTableWidget>(*shown, "Scores");
+  const QAbstractItemView& table = scores;  // it hides what its columns need
+  ASSERT_EQ(scores.columnCount(), 5);
+  for (int column = 0; column < scores.columnCount(); ++column)
+    EXPECT_LE(table.sizeHintForColumn(column), scores.columnWidth(column)) << column;
 }
 
 }  // namespace
