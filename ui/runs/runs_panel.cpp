@@ -193,7 +193,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, [this] {
     if (!scores_.isActive()) scores_.start();
   });
-  connect(&workbench, &Workbench::catalogReady, this, &RunsPanel::readScores);
+  connect(&workbench, &StudioWorkbench::cardsSettled, this, &RunsPanel::readScores);
   connect(&workbench, &Workbench::themeChanged, this, [this] {
     view_->doItemsLayout();
     view_->viewport()->update();
@@ -397,7 +397,11 @@ void RunsPanel::readScores() {
     const store::MetricKinds kinds = metricKinds(store);
     std::map<std::int64_t, RunsModel::Score> scores;
     std::map<std::int64_t, std::string> metrics;
-    for (const auto& [id, score] : scoreReader_.read(store, workbench_.cards())) {
+    const store::TaskCards& cards = workbench_.cards();
+    // A guess before the cards come would be another metric than theirs.
+    const bool isGuess = workbench_.areCardsComing();
+    for (const auto& [id, score] : isGuess ? std::map<std::int64_t, store::RunScore>()
+                                           : scoreReader_.read(store, cards)) {
       const store::MetricKind kind = store::kindOf(kinds, score.metric);
       metrics[id] = score.metric;
       scores[id] = {metricText(store::metricFormat(score.metric, kind), score.value),

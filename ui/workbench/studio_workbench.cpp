@@ -138,21 +138,20 @@ void StudioWorkbench::describeThere() {
 
 void StudioWorkbench::catalogCame(const Catalog& described, const QString& sentence) {
   isDescribing_ = false;
-  if (!sentence.isEmpty()) {
-    if (isQuiet_) {
-      isCatalogAsked_ = false;
-      return;
-    }
+  if (sentence.isEmpty()) {
+    catalogProblem_.clear();
+    catalog_ = described;
+    cards_ = store::taskCards(catalog_);
+    isCatalogThere_ = true;
+    Q_EMIT catalogReady();
+  } else if (isQuiet_) {
+    isCatalogAsked_ = false;
+  } else {
     catalogProblem_ = sentence;
     showMessage(sentence);
     Q_EMIT catalogFailed(sentence);
-    return;
   }
-  catalogProblem_.clear();
-  catalog_ = described;
-  cards_ = store::taskCards(catalog_);
-  isCatalogThere_ = true;
-  Q_EMIT catalogReady();
+  Q_EMIT cardsSettled();
 }
 
 const store::RunRow* StudioWorkbench::run(std::int64_t id) {

@@ -37,6 +37,8 @@ class StudioWorkbench final : public Workbench {
   void askCatalogAgain() override;
   [[nodiscard]] QString catalogProblem() const override { return catalogProblem_; }
   const store::TaskCards& cards() override;
+  /// cards() is empty only until cardsSettled.
+  [[nodiscard]] bool areCardsComing() const { return isDescribing_ && cards_.empty(); }
   void waitForCards() override;
   const store::RunRow* run(std::int64_t id) override;
   void showMessage(const QString& sentence) override;
@@ -94,6 +96,8 @@ class StudioWorkbench final : public Workbench {
   void configureRequested(const std::string& experimentText, const QString& origin);
   void runsChanged(const std::vector<vitrine::store::RunRow>& rows);
   void runsRemoved(const std::vector<std::int64_t>& ids);
+  /// The cards are there, or cannot be had.
+  void cardsSettled();
 
  private:
   StudioWorkbench(const std::filesystem::path& database, RemoteLink* link, QObject* parent);

@@ -76,6 +76,21 @@ TEST_F(TwoTasks, TheListShowsTheScoreOfEachTask) {
             std::string::npos);
 }
 
+TEST_F(TwoTasks, TheListShowsNoScoreOfAnotherMetricBeforeTheCardsCome) {
+  describeWith("sleep 1; cat '" + writeCatalog() + "'");
+  RunsPanel panel(studio_.workbench);
+  const auto score = [&] {
+    return panel.model().indexOf(labels_[0]).data(RunsModel::ScoreRole).toString().toStdString();
+  };
+  EXPECT_EQ(score(), "");
+  addDrawing(studio_.writer, "drawing", 12.5, 2);
+  studio_.workbench.watcher().poll();
+  QTest::qWait(200);
+  EXPECT_EQ(score(), "") << "another reading meanwhile";
+  studio_.workbench.waitForCards();
+  EXPECT_EQ(score(), "80.0\u2009%");
+}
+
 TEST_F(TwoTasks, TheListShowsScoresThatNoCardNames) {
   describeWith("exit 1");
   RunsPanel panel(studio_.workbench);
