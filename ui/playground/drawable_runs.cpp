@@ -9,6 +9,7 @@
 
 #include "core/config/lookup.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/sampling/class_names.h"
 
 namespace vitrine::ui {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kFirstCount = 1;      // images, until the user wants more
 constexpr std::int64_t kFirstPreviews = 10;  // pictures along the way of an image
+constexpr QLatin1String kClassPlace("{class}");
 
 /// Rows that are always in sight; all others are below "More settings".
 constexpr std::array kCommonKeys{"checkpoint", "weights", "sampler",  "class", "prompt", "image",
@@ -66,6 +68,29 @@ std::optional<FormEntry> runEntry(const DrawableRun& run, const std::string& sam
   return FormEntry{std::move(field), std::move(titles), true};
 }
 
+/// Of the first step that makes captions of labels; "" where there is none.
+QString captionInConfig(const Json& config) {
+  const Json* steps = valueAt(config, "data.pipeline.train");
+  if (steps == nullptr || !steps->is_array()) return {};
+  for (const Json& step : *steps) {
+    const QStringList templates = namesFrom(stateList(step, "templates"));
+    if (!templates.isEmpty()) return templates.front().trimmed();
+  }
+  return {};
+}
+
+/// What to write as a prompt: a caption of the class with the shortest name, else what the sampler
+/// says of it.
+QString promptExample(const Field& prompt, QString caption, const QStringList& classNames) {
+  const auto shortest =
+      std::min_element(classNames.begin(), classNames.end(),
+                       [](const QString& a, const QString& b) { return a.size() < b.size(); });
+  if (shortest != classNames.end()) caption.replace(kClassPlace, shortest->toLower());
+  const bool isKnown = !caption.isEmpty() && !caption.contains(kClassPlace);
+  return isKnown ? QObject::tr("e.g. %1").arg(caption)
+                 : atStart(QString::fromStdString(prompt.doc));
+}
+
 bool isCommonKey(const std::string& key) {
   return std::find(kCommonKeys.begin(), kCommonKeys.end(), key) != kCommonKeys.end();
 }
@@ -93,7 +118,8 @@ DrawableRuns readDrawableRuns(store::RunReader& store, const Catalog& catalog,
                     dataset,
                     samplersFor(catalog, config),
                     store.checkpoints(row.id),
-                    decay != nullptr && decay->is_number()};
+                    decay != nullptr && decay->is_number(),
+                    captionInConfig(config)};
     if (run.samplers.empty() || run.checkpoints.empty()) continue;
     std::sort(run.checkpoints.begin(), run.checkpoints.end(),
               [](const auto& a, const auto& b) { return a.step > b.step; });
@@ -161,6 +187,8 @@ std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& ru
         entry.valueTitles << QStringLiteral("%1 (%2)").arg(classNames[i], QString::number(i));
       entry.noneTitle = QObject::tr("each in turn");  // by seed, not without a class
     }
+    if (field.name == "prompt" && field.type == FieldType::Text)
+      entry.noneTitle = promptExample(field, run.caption, classNames);
     entries.push_back(std::move(entry));
   }
   // The subject comes first, as a user thinks of it.

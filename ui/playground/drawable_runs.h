@@ -24,6 +24,7 @@ struct DrawableRun {
   std::vector<std::string> samplers;  ///< whose needs its model meets, in the order of the catalog
   std::vector<store::CheckpointRow> checkpoints;  ///< the newest first; never empty
   bool hasAverage = false;                        ///< averaged weights (EMA) were kept
+  QString caption = {};  ///< that it trains with, "a photo of a {class}"; "": none is known
 };
 
 struct DrawableRuns {

@@ -25,7 +25,7 @@ struct FormEntry {
   /// Words for its values: of a choice one for each, of a whole number from 0 on. Empty: none.
   QStringList valueTitles = {};
   bool isRare = false;     ///< below "More settings"
-  QString noneTitle = {};  ///< word for no value; empty: "none"
+  QString noneTitle = {};  ///< words for no value; empty: "none"
 };
 
 class SamplerForm : public QWidget {

@@ -27,11 +27,16 @@ class PlaygroundTest : public ::testing::Test {
  protected:
   PlaygroundTest() : serve_(kPainter), workbench_(drawingCatalog()) { workbench_.serve(); }
 
-  std::int64_t addRun(const std::string& name, const char* architecture, const char* task) {
-    const std::int64_t run = workbench_.addRun(name, {{"model", {{"architecture", architecture}}},
-                                                      {"task", {{"name", task}}},
-                                                      {"data", {{"dataset", "clothes"}}},
-                                                      {"train", {{"ema", {{"decay", 0.99}}}}}});
+  /// \param templates  of the captions that it makes of labels
+  std::int64_t addRun(const std::string& name, const char* architecture, const char* task,
+                      const Json& templates = Json::array()) {
+    const Json captions{{"name", "captions"}, {"templates", templates}};
+    const Json pipeline{{"train", Json::array({captions})}};
+    const std::int64_t run =
+        workbench_.addRun(name, {{"model", {{"architecture", architecture}}},
+                                 {"task", {{"name", task}}},
+                                 {"data", {{"dataset", "clothes"}, {"pipeline", pipeline}}},
+                                 {"train", {{"ema", {{"decay", 0.99}}}}}});
     store::RunStore& store = workbench_.store();
     const std::int64_t segment =
         store.openSegment(run, 0, store::thisWorker(), {{"device", "cpu"}, {"commit", ""}});

@@ -123,6 +123,18 @@ TEST_F(SamplerFormTest, WithoutAClassEachIsDrawnInTurn) {
   EXPECT_EQ(probe().form().values().at("class"), Json());
 }
 
+TEST_F(SamplerFormTest, AnEmptyPromptShowsACaptionOfTheRun) {
+  nameClasses();
+  const auto placeholder = [&](const Json& templates) {
+    open(addRun("a", "talker", "talk", templates));
+    return qobject_cast<QLineEdit*>(probe().form().input("prompt"))->placeholderText();
+  };
+  const Json templates = Json::array({"a photo of a {class}", "one {class}"});
+  EXPECT_TRUE(placeholder(templates).contains(QStringLiteral("a photo of a bag")));
+  EXPECT_EQ(placeholder(Json::array()), QStringLiteral("What is drawn"))
+      << "what the sampler says of it";
+}
+
 TEST_F(SamplerFormTest, EverySettingFitsItsCard) {
   openPainter();
   makeAxis("seed", kColumns, QStringLiteral("1, 2"));
