@@ -63,7 +63,7 @@ void PlaygroundPage::makeActions() {
     connect(action, &QAction::triggered, this, act);
     return action;
   };
-  draw_ = make(tr("Draw"), tr("Draw with these settings"), Qt::CTRL | Qt::Key_Return,
+  draw_ = make(tr("Draw"), tr("Draw, describe or write with these settings"), Qt::CTRL | Qt::Key_Return,
                [this] { draw(); });
   cancel_ = make(tr("Cancel drawing"), tr("End after the step in progress"),
                  Qt::CTRL | Qt::ALT | Qt::Key_Return, [this] {

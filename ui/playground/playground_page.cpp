@@ -358,12 +358,20 @@ void PlaygroundPage::showCost() {
   showButtons();
 }
 
+QString PlaygroundPage::drawWord() const {
+  if (drawable(run_) == nullptr) return tr("Draw");
+  if (!describedImage(settings()).isEmpty()) return tr("Describe");
+  return makesTextOnly(workbench_.catalog(), sampler_) ? tr("Write") : tr("Draw");
+}
+
 void PlaygroundPage::showButtons() {
   const bool isBusy = worker_.isBusy() || wantsDraw_;
   const bool canDraw =
       worker_.canCompute() && drawable(run_) != nullptr && form_->error().isEmpty() && !isBusy;
   draw_->setEnabled(canDraw);
   drawButton_->setEnabled(canDraw);
+  draw_->setText(drawWord());
+  drawButton_->setText(draw_->text());
   cancel_->setEnabled(isBusy);
   cancelButton_->setEnabled(isBusy);
   const bool hasImage = selectedImage() != nullptr && !isBusy;

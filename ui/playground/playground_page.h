@@ -100,6 +100,8 @@ class PlaygroundPage final : public ReadingPage {
   void showSelected();
   void showCost();
   void showButtons();
+  /// "Draw", or its word where the settings make a text.
+  [[nodiscard]] QString drawWord() const;
   void showError(const QString& error);
   // playground_side.cpp
   void showFilm(bool keepsStep);

@@ -88,10 +88,10 @@ class PlaygroundTest : public ::testing::Test {
     QTest::keyClicks(line, values);
   }
   QAction* action(const QString& text) const { return saying<QAction>(*page_, text); }
-  /// Presses Draw and waits for the end.
-  void draw() {
+  /// Presses Draw, which may have another word, and waits for the end.
+  void draw(const char* word = "Draw") {
     const std::size_t before = probe().history().size();
-    QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
+    press(*page_, word);
     EXPECT_TRUE(
         soon([&] { return probe().history().size() > before && !probe().worker().isBusy(); }));
   }

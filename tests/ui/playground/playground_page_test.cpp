@@ -204,7 +204,7 @@ TEST_F(Playground, ShowsTextsAsTexts) {
   open(addRun("a", "talker", "talk"));
   waitForModel();
   type("image", QStringLiteral("test/3"));
-  draw();
+  draw("Describe");
   EXPECT_EQ(probe().shown()->textCount(), 1);
   EXPECT_TRUE(probe().board().tiles().isText);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("a bag of words")));
@@ -213,11 +213,29 @@ TEST_F(Playground, ShowsTextsAsTexts) {
   EXPECT_FALSE(visibleText().contains(QStringLiteral("1 image")));
 }
 
+TEST_F(Playground, TheButtonSaysWhatTheSettingsMake) {
+  open(addRun("a", "talker", "talk"));
+  waitForModel();
+  EXPECT_NE(button(QStringLiteral("Draw")), nullptr);
+  type("image", QStringLiteral("test/3"));
+  EXPECT_NE(button(QStringLiteral("Describe")), nullptr);
+  Catalog catalog = drawingCatalog();
+  for (ItemCard& card : catalog.items) {
+    if (card.id == "talker") card.offers.push_back("language_model");
+    if (card.id == "speaker") card.needs = {"language_model"};
+  }
+  workbench_.become(catalog);
+  page_->waitUntilIdle();
+  QTest::keyClick(probe().form().input("image"), Qt::Key_A, Qt::ControlModifier);
+  QTest::keyClick(probe().form().input("image"), Qt::Key_Delete);
+  EXPECT_NE(button(QStringLiteral("Write")), nullptr);
+}
+
 TEST_F(Playground, ShowsTheImageThatATextDescribes) {
   open(addRun("a", "talker", "talk"));
   waitForModel();
   type("image", QStringLiteral("test/3"));
-  draw();
+  draw("Describe");
   const auto described = [&] { return probe().shown()->cells[0].texts[0].image; };
   ASSERT_TRUE(soon([&] { return !described().isNull(); }));
   EXPECT_EQ(described().pixelColor(0, 0).red(), 33) << "sample 3 of the split test";
@@ -227,7 +245,7 @@ TEST_F(Playground, ShowsTheImageThatATextDescribes) {
   file.fill(Qt::red);
   ASSERT_TRUE(file.save(workbench_.path(QStringLiteral("own.png"))));
   type("image", workbench_.path(QStringLiteral("own.png")));
-  draw();
+  draw("Describe");
   ASSERT_TRUE(soon([&] { return !described().isNull(); }));
   EXPECT_EQ(described().pixelColor(0, 0), QColor(Qt::red));
 }
