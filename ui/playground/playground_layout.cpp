@@ -2,11 +2,15 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QListWidget>
+#include <QMouseEvent>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSlider>
 #include <QSplitter>
 #include <QToolButton>
+#include <array>
+#include <functional>
+#include <utility>
 
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
@@ -28,6 +32,23 @@ namespace {
 
 constexpr int kSettingsWidth = 356, kSideWidth = 276;
 constexpr int kSideFrom = 996;  // narrower pages have the side panel below the images
+
+/// A picture that tells where it is clicked, as shares of its height and width.
+class ClickedPicture final : public QLabel {
+ public:
+  ClickedPicture(QWidget* parent, std::function<void(const std::array<double, 2>&)> onClick)
+      : QLabel(parent), onClick_(std::move(onClick)) {}
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override {
+    const QPointF at = event->position();
+    const QSizeF size = pixmap(Qt::ReturnByValue).size();
+    if (QRectF({}, size).contains(at)) onClick_({at.y() / size.height(), at.x() / size.width()});
+  }
+
+ private:
+  std::function<void(const std::array<double, 2>&)> onClick_;
+};
 
 struct PlayCard {
   QFrame* frame;
@@ -63,8 +84,8 @@ void PlaygroundPage::makeActions() {
     connect(action, &QAction::triggered, this, act);
     return action;
   };
-  draw_ = make(tr("Draw"), tr("Draw, describe or write with these settings"), Qt::CTRL | Qt::Key_Return,
-               [this] { draw(); });
+  draw_ = make(tr("Draw"), tr("Draw, describe or write with these settings"),
+               Qt::CTRL | Qt::Key_Return, [this] { draw(); });
   cancel_ = make(tr("Cancel drawing"), tr("End after the step in progress"),
                  Qt::CTRL | Qt::ALT | Qt::Key_Return, [this] {
                    wantsDraw_ = false;
@@ -267,7 +288,9 @@ QWidget* PlaygroundPage::makeSide() {
   auto* inside = new QWidget(card);
   auto* rows = columnIn(inside, {0, 0, px(4), 0}, px(8));
   imageTitle_ = new WrapLabel(inside);
-  picture_ = withName(new QLabel(inside), tr("Selected image"));
+  picture_ = withName(
+      new ClickedPicture(inside, [this](const std::array<double, 2>& at) { replayAt(at); }),
+      tr("Selected image"));
   picture_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   verdict_ = withName(withRole(new WrapLabel(inside), "small"), tr("Verification"));
   verdict_->setTextFormat(Qt::RichText);

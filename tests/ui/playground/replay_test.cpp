@@ -159,6 +159,15 @@ TEST_F(Replaying, AClickOnTheLargeImageAsksForItsPatch) {
   EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
 }
 
+TEST_F(Replaying, AClickOnThePreviewAsksForItsPatch) {
+  auto* preview = named<QLabel>(*page_, "Selected image");
+  const QSize size = preview->pixmap(Qt::ReturnByValue).size();
+  QTest::mouseClick(preview, Qt::LeftButton, {}, {size.width() * 2 / 5, size.height() * 3 / 5});
+  EXPECT_TRUE(soon([&] { return !probe().worker().isBusy(); }));
+  ASSERT_TRUE(image().replay);
+  EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
+}
+
 TEST_F(Replaying, ALayerIsShownAlone) {
   clickPatch(9, 2, 1);
   EXPECT_NEAR(probe().film().largest(), (0.75 + 1.0 / 16) / 2, 1e-6);
