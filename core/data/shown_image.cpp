@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/files/png.h"
@@ -43,6 +44,21 @@ Artifact imageArtifact(const at::Tensor& image) {
   artifact.meta["axes"] = {"row", "column", "channel"};
   artifact.meta["scaling"] = ShownImage::kScaling;
   return artifact;
+}
+
+void describeAnswer(Json& meta, std::int64_t label, const std::vector<std::string>& classes,
+                    const at::Tensor& logits) {
+  const auto nameOf = [&](std::int64_t number) {
+    const bool isNamed = number >= 0 && number < std::ssize(classes);
+    return isNamed ? classes[static_cast<std::size_t>(number)] : std::to_string(number);
+  };
+  meta["label"] = label;
+  meta["label_name"] = nameOf(label);
+  if (!logits.defined()) return;
+  const auto [confidence, predicted] = logits.softmax(0).max(0);
+  meta["predicted"] = predicted.item<std::int64_t>();
+  meta["predicted_name"] = nameOf(predicted.item<std::int64_t>());
+  meta["confidence"] = confidence.item<float>();
 }
 
 }  // namespace vitrine

@@ -1,10 +1,11 @@
-// Pixels of a normalised image, for people.
+// Pixels of a normalised image and what it shows, for people.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/artifact/artifact.h"
@@ -26,5 +27,11 @@ struct ShownImage {
 [[nodiscard]] VITRINE_ENGINE_EXPORT Artifact imageArtifact(const at::Tensor& image);
 /// The same as bytes [height, width, channels]. \param image  of the channels that are shown
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor stretchedBytes(const at::Tensor& image);
+/// Puts the true class of an image and the most likely one of a classifier into its meta.
+/// \param classes  names; numbers stand for those that are missing
+/// \param logits   [classes]; undefined where nothing classifies
+VITRINE_ENGINE_EXPORT void describeAnswer(Json& meta, std::int64_t label,
+                                          const std::vector<std::string>& classes,
+                                          const at::Tensor& logits);
 
 }  // namespace vitrine

@@ -219,23 +219,6 @@ std::string groupName(const Group& group) {
   return window < 0 ? name : name + ", window " + std::to_string(window);
 }
 
-/// The true class of one image and what the model says. \param row  of the image in the batch
-void describeAnswer(const Captured& captured, std::size_t row, Json& meta) {
-  if (captured.labels.empty()) return;
-  const auto nameOf = [&](std::int64_t label) {
-    const bool isNamed = label >= 0 && label < std::ssize(captured.classes);
-    return isNamed ? captured.classes[static_cast<std::size_t>(label)] : std::to_string(label);
-  };
-  meta["label"] = captured.labels[row];
-  meta["label_name"] = nameOf(captured.labels[row]);
-  if (!captured.logits.defined()) return;
-  const auto [confidence, predicted] =
-      captured.logits.select(0, static_cast<std::int64_t>(row)).softmax(0).max(0);
-  meta["predicted"] = predicted.item<std::int64_t>();
-  meta["predicted_name"] = nameOf(predicted.item<std::int64_t>());
-  meta["confidence"] = confidence.item<float>();
-}
-
 Analysis::Findings findingsOf(const Captured& captured) {
   const std::vector<Group> groups = groupsOf(captured);
   const bool isOne = groups.size() == 1 && groups.front().records.front().window < 0;
@@ -243,13 +226,16 @@ Analysis::Findings findingsOf(const Captured& captured) {
   for (std::size_t i = 0; i < captured.ids.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
     const std::string name = "image " + std::to_string(captured.ids[i]);
+    const at::Tensor logits =
+        captured.logits.defined() ? captured.logits.select(0, row) : captured.logits;
     const auto add = [&](Artifact artifact, const std::string& called) {
       artifact.name = called;
       artifact.analysis = "attention_map";
       artifact.meta["attention"] = captured.attention;
       artifact.meta["image"] = captured.ids[i];
       artifact.meta["sample_ids"] = Json::array({captured.ids[i]});
-      describeAnswer(captured, i, artifact.meta);
+      if (!captured.labels.empty())
+        describeAnswer(artifact.meta, captured.labels[i], captured.classes, logits);
       findings.artifacts.push_back(std::move(artifact));
     };
     for (const Group& group : groups)

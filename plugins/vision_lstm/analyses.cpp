@@ -122,7 +122,8 @@ struct Matrices {
   std::vector<std::int64_t> ids, layers;
   std::vector<Json> positions;  ///< of each layer's scan
   at::Tensor decay, weights;
-  at::Tensor pictures;  ///< [images, channels, height, width] float32 on the CPU
+  at::Tensor pictures;        ///< [images, channels, height, width] float32 on the CPU
+  std::vector<Json> answers;  ///< of each image: its true class and that of a classifier
 };
 
 Matrices matricesOf(ProbeContext& context, const std::vector<std::int64_t>& layers) {
@@ -156,6 +157,23 @@ Matrices matricesOf(ProbeContext& context, const std::vector<std::int64_t>& laye
   return all;
 }
 
+std::vector<Json> answersOf(ProbeContext& context) {
+  const at::NoGradGuard noGradient;
+  const Batch& batch = context.batch;
+  std::vector<Json> answers(batch.sampleIds.size(), Json::object());
+  if (!batch.fields.contains("label")) return answers;
+  const at::Tensor labels = batch.at("label").to(at::kCPU);
+  at::Tensor logits;
+  if (auto* classifier = capabilityOf<ImageClassifier>(context.model))
+    logits = classifier->classify(batch.at("image")).to(at::kCPU, at::kFloat);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    describeAnswer(answers[i], labels[row].item<std::int64_t>(), context.session.dataset().classes,
+                   logits.defined() ? logits[row] : logits);
+  }
+  return answers;
+}
+
 Analysis::Findings matrixFindings(const Matrices& all) {
   Analysis::Findings findings;
   for (std::size_t i = 0; i < all.ids.size(); ++i) {
@@ -166,6 +184,7 @@ Analysis::Findings matrixFindings(const Matrices& all) {
       artifact.name = image + ' ' + name;
       artifact.meta["image"] = all.ids[i];
       artifact.meta["sample_ids"] = Json::array({all.ids[i]});
+      artifact.meta.update(all.answers[i]);
       findings.artifacts.push_back(std::move(artifact));
     };
     for (const auto& [name, values] :
@@ -214,10 +233,10 @@ struct CostRow {
   const char* counted;  ///< a way of cellMacs()
 };
 constexpr CostRow kCostForms[] = {
-    {CostForm::Chunkwise, "chunkwise", "chunkwise_pairs"},         // chunks of 64
-    {CostForm::Quadratic, "quadratic", "quadratic_pairs"},         // all pairs, in tiles
-    {CostForm::Recurrent, "recurrent", "recurrent"},               // token by token, unvectorised
-    {CostForm::Softmax, "softmax attention", "quadratic_full"}};   // LibTorch's, for comparison
+    {CostForm::Chunkwise, "chunkwise", "chunkwise_pairs"},        // chunks of 64
+    {CostForm::Quadratic, "quadratic", "quadratic_pairs"},        // all pairs, in tiles
+    {CostForm::Recurrent, "recurrent", "recurrent"},              // token by token, unvectorised
+    {CostForm::Softmax, "softmax attention", "quadratic_full"}};  // LibTorch's, for comparison
 
 /// Floats that a further token would need: the memory and its sum, or all keys and values.
 std::int64_t keptFloats(CostForm form, std::int64_t tokens, std::int64_t width) {
@@ -243,8 +262,7 @@ Artifact costCurve(const Costs& costs) {
     points.push_back(tokens[i]);
     for (const CostRow& each : kCostForms) points.push_back(costs.at(each.form).milliseconds[i]);
   }
-  setFloat64(curve, points,
-             {static_cast<std::int64_t>(tokens.size()), 1 + std::ssize(kCostForms)},
+  setFloat64(curve, points, {static_cast<std::int64_t>(tokens.size()), 1 + std::ssize(kCostForms)},
              {"point", "x, y of each line"});
   curve.meta["title"] = "Forward pass of one head";
   curve.meta["x"] = "tokens";
@@ -326,7 +344,9 @@ class MemoryWeights final : public MemoryAnalysis {
     return card;
   }
   std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
-    return [all = matricesOf(context, config.integers("layers"))] {
+    Matrices all = matricesOf(context, config.integers("layers"));
+    all.answers = answersOf(context);
+    return [all = std::move(all)] {
       const at::NoGradGuard noGradient;
       return matrixFindings(all);
     };

@@ -108,6 +108,20 @@ TEST(MemoryWeights, ComeWithThePixelsOfTheirImages) {
   EXPECT_NE(named(found, "image 7 pixels").data, named(found, "image 9 pixels").data);
 }
 
+TEST(MemoryWeights, NameTheTrueClassAndThatOfTheModel) {
+  const auto model = tinyModel();
+  const auto found = findings(*makeMemoryWeights(), *model, Json::object());
+  const at::NoGradGuard noGradient;
+  const at::Tensor answer =
+      model->classify(at::randn({2, 1, 16, 16}, at::detail::createCPUGenerator(3)))[1].softmax(0);
+  for (const char* name : {"image 9 weights", "image 9 decay", "image 9 pixels"}) {
+    const Json& meta = named(found, name).meta;
+    EXPECT_EQ(meta.at("label"), 0);
+    EXPECT_EQ(meta.at("predicted"), answer.argmax().item<std::int64_t>());
+    EXPECT_NEAR(meta.at("confidence").get<double>(), answer.max().item<double>(), 1e-6);
+  }
+}
+
 TEST(MemoryWeights, RefuseALayerThatIsNotThere) {
   const auto model = tinyModel();
   EXPECT_THROW((void)findings(*makeMemoryWeights(), *model, Json{{"layers", {5}}}), ConfigError);
