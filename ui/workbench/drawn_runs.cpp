@@ -89,8 +89,9 @@ std::int64_t StepBar::shown() const {
 void StepBar::move(int by) { slider_->setValue(slider_->value() + by); }
 
 void StepBar::tell() {
-  text_->setText(steps_.empty() ? QString()
-                                : tr("%1 of %2").arg(count(shown()), count(steps_.back())));
+  text_->setText(steps_.empty()       ? QString()
+                 : steps_.size() == 1 ? tr("%1, the only one").arg(count(shown()))
+                                      : tr("%1 of %2").arg(count(shown()), count(steps_.back())));
 }
 
 AnalysisQueue::AnalysisQueue(Workbench& workbench, Words words, QObject* parent)
@@ -138,7 +139,7 @@ void AnalysisQueue::next() {
   listener.onDone = [this](const Json&) { next(); };
   listener.onError = [this](const ModelError& error) {
     error_ = error.kind == "cancelled" ? words_.cancelled
-                                         : words_.failed.arg(current_.name, error.sentence);
+                                       : words_.failed.arg(current_.name, error.sentence);
     // Pages say more after it.
     if (!error_.endsWith(QLatin1Char('.'))) error_ += QLatin1Char('.');
     waiting_.clear();

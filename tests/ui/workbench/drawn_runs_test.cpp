@@ -11,6 +11,7 @@
 
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 
@@ -132,6 +133,10 @@ TEST(Steps, KeysMoveTheSliderFromAnywhereOnThePage) {
   QTest::keyClick(other, Qt::Key_Left, Qt::ControlModifier);
   ASSERT_EQ(chosen.count(), 1);
   EXPECT_EQ(chosen.front().front().toLongLong(), 0);
+  bar->setSteps({1400}, -1);
+  EXPECT_FALSE(bar->slider()->isEnabled());
+  EXPECT_TRUE(labelsIn(*bar).contains(QStringLiteral("1,400, the only one")))
+      << labelsIn(*bar).toStdString();
   bar->setSteps({}, -1);
   EXPECT_EQ(bar->shown(), -1);
   EXPECT_FALSE(bar->slider()->isEnabled());
