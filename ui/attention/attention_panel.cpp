@@ -71,11 +71,15 @@ void AttentionPanel::showMessage(const QString& sentence, const QString& action,
 
 void AttentionPanel::showOverview() {
   hasDistances_ = scene_->choice().isDistances;
+  if (hasDistances_) commonDistance_ = scene_->commonDistance();
   heads_->setFigure(makeOverview(scene_, styleOf(title_)));
 }
 
 void AttentionPanel::refresh() {
-  if (hasImage() && scene_->choice().isDistances != hasDistances_) showOverview();
+  const bool isDistances = scene_->choice().isDistances;
+  const bool isOther =
+      isDistances != hasDistances_ || (isDistances && scene_->commonDistance() != commonDistance_);
+  if (hasImage() && isOther) showOverview();
   for (AttentionView* view : {heads_, head_}) {
     if (view->figure() == nullptr) continue;
     FigureStyle style = view->figure()->style();

@@ -4,6 +4,7 @@
 #include <QWidget>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "ui/attention/attention_scene.h"
 #include "ui/figures/figure.h"
@@ -60,7 +61,8 @@ class AttentionPanel final : public QWidget {
   std::int64_t run_;
   std::shared_ptr<AttentionScene> scene_;
   QString title_, sentence_;
-  bool hasDistances_ = false;  ///< in the overview
+  bool hasDistances_ = false;             ///< in the overview
+  std::optional<double> commonDistance_;  ///< of its axis
   QStackedWidget* stack_;
   QBoxLayout* row_;
   AttentionView *heads_, *head_;

@@ -31,6 +31,7 @@ void AttentionScene::setImage(std::shared_ptr<const AttentionImage> image) {
   image_ = std::move(image);
   whyNoRollout_ = image_ == nullptr ? QString() : ui::whyNoRollout(*image_);
   distances_.clear();
+  alike_.reset();
   forgetRows();
 }
 
@@ -177,6 +178,37 @@ double AttentionScene::distance(int layer, int head) const {
   const auto [place, isNew] = distances_.try_emplace({layer, head}, 0.0);
   if (isNew) place->second = meanDistance(layerAt(layer), head);
   return place->second;
+}
+
+double AttentionScene::alikeDistance() const {
+  if (alike_) return *alike_;
+  double largest = 0;
+  for (int index = 0; index < layers(); ++index) {
+    AttentionLayer even = layerAt(index);
+    if (even.window >= 0) continue;
+    even.heads = 1;
+    even.weights.assign(
+        static_cast<std::size_t>(even.queries) * static_cast<std::size_t>(even.keys), 1.0F);
+    if (const double distance = meanDistance(even, 0); distance > largest) largest = distance;
+  }
+  alike_ = largest;
+  return largest;
+}
+
+double AttentionScene::largestDistance() const {
+  double largest = alikeDistance();
+  for (int layer = 0; layer < layers(); ++layer) {
+    for (int head = 0; head < layerAt(layer).heads; ++head) {
+      if (const double each = distance(layer, head); each > largest) largest = each;
+    }
+  }
+  return largest;
+}
+
+std::optional<double> AttentionScene::commonDistance() const {
+  const std::shared_ptr<const AttentionScene> other = twin();
+  if (!choice_.isSameScale || other == nullptr) return std::nullopt;
+  return std::max(largestDistance(), other->largestDistance());
 }
 
 QColor maskedColor(const ThemeColors& colors) {

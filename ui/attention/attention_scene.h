@@ -80,10 +80,15 @@ class AttentionScene {
   [[nodiscard]] QColor colorOf(float weight, const ValueRange& range,
                                const ThemeColors& colors) const;
   [[nodiscard]] double distance(int layer, int head) const;  ///< meanDistance(), computed once
+  /// Where all patches read alike: of the widest layer without windows; 0: there is none.
+  [[nodiscard]] double alikeDistance() const;
+  /// The largest of this one and its twin, which have one axis of distances; none: its own.
+  [[nodiscard]] std::optional<double> commonDistance() const;
 
  private:
   friend class CountProbe;  ///< of tests
   void forgetRows();
+  [[nodiscard]] double largestDistance() const;  ///< of all heads, and of patches read alike
 
   std::shared_ptr<const AttentionImage> image_;
   AttentionChoice choice_;
@@ -93,6 +98,7 @@ class AttentionScene {
   mutable std::map<std::pair<int, int>, Row> rows_;  ///< by layer and head
   mutable std::map<int, std::vector<bool>> masked_;  ///< by layer
   mutable std::map<std::pair<int, int>, double> distances_;
+  mutable std::optional<double> alike_;  ///< alikeDistance()
   mutable std::optional<ValueRange> whole_;
   mutable int rowsMade_ = 0;
 };

@@ -255,6 +255,8 @@ std::unique_ptr<Figure> makeDistancesFigure(const AttentionScene& scene, FigureS
     return value == std::round(value) ? number(value, 0) : QString();
   };
   chart.y.title = QObject::tr("patches");
+  constexpr double kRoomAbove = 1.05;
+  if (const auto largest = scene.commonDistance()) chart.y.range = {{0, *largest * kRoomAbove}};
   chart.legend = FigureLegend::None;
   chart.footnote = QObject::tr(
       "Distance between query and key, weighted by the attention, over all queries that are "
@@ -266,7 +268,6 @@ std::unique_ptr<Figure> makeDistancesFigure(const AttentionScene& scene, FigureS
   means.name = QObject::tr("mean of the layer");
   for (ChartSeries* one : {&heads, &means}) one->run = std::max<std::int64_t>(style.run, 1);
   std::map<int, std::pair<double, int>> sums;  // of each layer's heads, in all windows
-  double alike = 0;
   for (int index = 0; index < scene.layers(); ++index) {
     const AttentionLayer& layer = scene.layerAt(index);
     for (int head = 0; head < layer.heads; ++head) {
@@ -278,17 +279,12 @@ std::unique_ptr<Figure> makeDistancesFigure(const AttentionScene& scene, FigureS
       sums[layer.number].first += distance;
       ++sums[layer.number].second;
     }
-    AttentionLayer even = layer;
-    even.heads = 1;
-    even.weights.assign(
-        static_cast<std::size_t>(layer.queries) * static_cast<std::size_t>(layer.keys), 1.0F);
-    if (const double all = meanDistance(even, 0); layer.window < 0 && all > alike) alike = all;
   }
   for (const auto& [layer, sum] : sums) {
     means.x.push_back(layer);
     means.y.push_back(sum.first / sum.second);
   }
-  if (alike > 0)
+  if (const double alike = scene.alikeDistance(); alike > 0)
     chart.rules.push_back({Qt::Horizontal, alike, QObject::tr("all patches read alike")});
   if (!heads.x.empty()) chart.series = {std::move(heads), std::move(means)};
   return makeLineChart(std::move(chart), std::move(style));

@@ -103,6 +103,25 @@ TEST_F(AttentionWeights, DistancesOfAllHeadsReplaceTheirMaps) {
   EXPECT_THAT(summary(heads), StartsWith("Attention of 2 layers"));
 }
 
+TEST_F(AttentionWeights, DistancesOfTwoRunsHaveOneAxisOnTheSameScale) {
+  Artifact wide = samples::attentionMap(3);
+  wide.meta["key_positions"] = {{-1, -1}, {0, 0}, {0, 8}, {8, 0}, {8, 8}};
+  wide.meta["query_positions"] = wide.meta["key_positions"];
+  const auto shown = page({runWith("a", {samples::attentionMap(3)}), runWith("b", {wide})});
+  ASSERT_EQ(shown->panels().size(), 2U);
+  press<QCheckBox>(*shown, "Distances");
+  const auto range = [&](std::size_t panel) {
+    return *shown->panels()[panel]->headsView().figure()->valueRange();
+  };
+  EXPECT_LT(range(0)[1], 2) << "its own";
+  EXPECT_GT(range(1)[1], 6);
+  press<QCheckBox>(*shown, "Same scale");
+  EXPECT_EQ(range(0), range(1));
+  EXPECT_GT(range(0)[1], 6);
+  press<QCheckBox>(*shown, "Same scale");
+  EXPECT_LT(range(0)[1], 2);
+}
+
 TEST_F(AttentionWeights, RolloutIsOneMapALayerWhereItIsDefined) {
   const auto shown = page({runWith("a", {samples::attentionMap(3)})});
   AttentionPanel& panel = *shown->panels()[0];
