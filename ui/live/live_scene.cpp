@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/store/metrics/metric_titles.h"
 #include "ui/live/scene_parts.h"
 
 namespace vitrine::ui {
@@ -71,6 +72,12 @@ void showText(const QString& text, const QColor& color) {
   ImGui::PopStyleColor();
 }
 
+void showSentence(const QString& text, const QColor& color) {
+  ImGui::PushTextWrapPos(0);
+  showText(text, color);
+  ImGui::PopTextWrapPos();
+}
+
 QString duration(double seconds) {
   if (seconds >= 1) return number(seconds, 2) + QStringLiteral("\u2009s");
   return number(seconds * 1e3, seconds < 0.1 ? 2 : 1) + QStringLiteral("\u2009ms");
@@ -89,8 +96,13 @@ QString scene::signedNumber(double value) {
 }
 
 QString scene::shortName(const std::string& name) {
-  const QString whole = QString::fromStdString(name);
-  return whole.mid(whole.lastIndexOf(QLatin1Char('/')) + 1);
+  return QString::fromStdString(store::titleOf(store::metricName(name).quantity).title);
+}
+
+QString scene::noAttention() {
+  return QObject::tr(
+      "This model publishes no attention while it trains. The Attention page says what can be "
+      "computed of its checkpoints.");
 }
 
 LivePlaces livePlaces(QSize size, bool hasSchedule, bool hasFilm) {

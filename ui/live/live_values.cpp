@@ -122,7 +122,7 @@ void LiveValues::show(const LiveModel& model) {
   film_->setVisible(model.film().has_value());
   const live::AttentionLayer* layer = model.layerShown();
   if (layer == nullptr) {
-    about_->setText(tr("This model offers no attention."));
+    about_->setText(scene::noAttention());
     attention_->setFacts({});
     return;
   }

@@ -19,7 +19,9 @@ namespace vitrine::ui::scene {
 [[nodiscard]] QString throughputText(const LiveModel& model);
 /// "+0.15", with a minus sign below zero.
 [[nodiscard]] QString signedNumber(double value);
-/// "mask_alpha" of "model/mask_alpha".
+/// "mask factor" of "model/mask_alpha".
 [[nodiscard]] QString shortName(const std::string& name);
+/// Why a run that trains has no attention to show, and where to look instead.
+[[nodiscard]] QString noAttention();
 
 }  // namespace vitrine::ui::scene

@@ -57,9 +57,8 @@ void LiveScene::drawHeads(const QRectF& place) {
   const bool isOpen = begin(tr("Heads"), "heads", info, place);
   if (!isOpen) return end();
   if (frame->attention.empty()) {
-    showText(frame->error.empty() ? tr("This model offers no attention.")
-                                  : QString::fromStdString(frame->error),
-             themeColors().muted);
+    showSentence(frame->error.empty() ? noAttention() : QString::fromStdString(frame->error),
+                 themeColors().muted);
     return end();
   }
   bool sameScale = model_.isSameScale;
@@ -242,7 +241,7 @@ void LiveScene::drawProbe(const QRectF& place) {
       begin(isImage ? tr("Probe image") : tr("Probe sample"), "probe", info, place);
   const live::AttentionLayer* layer = model_.layerShown();
   if (!isOpen || layer == nullptr) {
-    if (isOpen) showText(tr("No attention to show."), themeColors().muted);
+    if (isOpen) showSentence(noAttention(), themeColors().muted);
     return end();
   }
   const int head = std::min(model_.head, static_cast<int>(layer->heads) - 1);

@@ -26,6 +26,8 @@ ImVec2 textAt(ImVec2 at, const QString& text, const QColor& color);
 [[nodiscard]] ImVec2 sizeOf(const QString& text);
 /// A line of ImGui's own text.
 void showText(const QString& text, const QColor& color);
+/// The same, wrapped at the edge of the window.
+void showSentence(const QString& text, const QColor& color);
 
 /// Small text while it lives.
 class Small {

@@ -174,10 +174,10 @@ void LiveScene::drawMatrices() {
   };
   const Small small(*canvas_);
   if (!frame->matrices) {
-    showText(frame->attention.empty()
-                 ? tr("This model offers no attention.")
-                 : tr("The matrix of this layer is too large to be shown whole."),
-             muted);
+    showSentence(frame->attention.empty()
+                     ? noAttention()
+                     : tr("The matrix of this layer is too large to be shown whole."),
+                 muted);
     return foot();
   }
   const live::Matrices& m = *frame->matrices;

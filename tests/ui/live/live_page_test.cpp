@@ -336,7 +336,7 @@ TEST_F(LiveTraining, EveryPartIsAFigureWithItsValues) {
     EXPECT_FALSE(figure->image(figure->sizeHint(), 1).isNull());
     return figure->csv();
   };
-  EXPECT_TRUE(csv(LivePage::FigurePart::Schedule).contains(QStringLiteral("mask_alpha")));
+  EXPECT_TRUE(csv(LivePage::FigurePart::Schedule).contains(QStringLiteral("mask factor")));
   EXPECT_TRUE(csv(LivePage::FigurePart::Schedule).contains(QStringLiteral("0.8")));
   // Mask, attention before and after it: 10 x 10 values each, below one line of titles.
   EXPECT_EQ(csv(LivePage::FigurePart::Matrices).count(QLatin1Char('\n')), 1 + 3 * 100);
@@ -408,7 +408,7 @@ TEST_F(LiveTraining, ShowsTheNumbersBehindThePictureAsTables) {
   EXPECT_TRUE(
       rows("Attention of the query by patch").contains(QStringLiteral("class token=0.5000")))
       << rows("Attention of the query by patch").join(QLatin1Char('\n')).toStdString();
-  EXPECT_TRUE(rows("Values of the moment").contains(QStringLiteral("mask_alpha=0.9000")));
+  EXPECT_TRUE(rows("Values of the moment").contains(QStringLiteral("mask factor=0.9000")));
   EXPECT_EQ(rows("Time of each part of a step").size(), kStepParts + 2);
   EXPECT_TRUE(rows("Time of each part of a step").at(2).startsWith(QStringLiteral("backward=20")));
   QTest::keyClick(shown.get(), Qt::Key_Right);

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "tests/ui/live/live_frames.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_environment.h"
 #include "ui/kit/theme.h"
 #include "ui/live/live_canvas.h"
+#include "ui/live/live_values.h"
 
 namespace vitrine::ui {
 namespace {
@@ -217,6 +219,9 @@ TEST_F(Scene, DrawsAModelWithoutAttentionOrSchedule) {
   model_.add(frame);
   const QImage image = canvas_.image(kSize, 1);
   EXPECT_GT(colorsIn(image, livePlaces(kSize, false, false).steps).size(), 10U);
+  LiveValues values;
+  values.show(model_);
+  EXPECT_TRUE(labelsIn(values).contains(QStringLiteral("Attention page"))) << "where to look";
 }
 
 TEST_F(Scene, FollowsTheTheme) {
