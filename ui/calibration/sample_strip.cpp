@@ -54,13 +54,29 @@ class SampleFigure final : public Figure {
   }
 
  private:
+  static constexpr double kBeside = 12;  ///< between the picture and the names
+  static constexpr double kNumber = 46;  ///< of a probability, next to its name
+
+  /// With the mark of the true class, or of a wrong answer.
+  QString nameOf(const ClassShare& share) const {
+    const QString sign = share.label == picture_.label       ? QStringLiteral("\u2713 ")
+                         : share.label == picture_.predicted ? QStringLiteral("\u00d7 ")
+                                                             : QString();
+    return sign + picture_.names.value(share.label);
+  }
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
     addRegion(QRectF(area.topLeft(), body.topRight()),
               [whole = picture_.title + QStringLiteral(", ") + picture_.about](const QPointF&) {
                 return whole;
               });
-    const double most = std::min({body.height(), body.width() * 0.42, 160.0});
+    // The picture leaves the names the room that they need, within limits.
+    double names = 0;
+    for (const ClassShare& share : picture_.shares)
+      names = std::max(names, QFontMetricsF(smallLetters()).horizontalAdvance(nameOf(share)));
+    const double most = std::min({body.height(), 160.0,
+                                  std::clamp(body.width() - kBeside - kNumber - std::ceil(names),
+                                             body.width() * 0.25, body.width() * 0.42)});
     QRectF frame(body.left(), body.top(), most, most);
     if (picture_.picture.isNull()) {
       painter.fillRect(frame, themeColors().raised);
@@ -75,7 +91,7 @@ class SampleFigure final : public Figure {
       drawPixels(painter, frame, picture_.picture);
     }
     painter.setFont(smallLetters());
-    const double left = frame.right() + 12, width = body.right() - left;
+    const double left = frame.right() + kBeside, width = body.right() - left;
     if (width < 70) return;
     double y = body.top();
     for (const ClassShare& share : picture_.shares) {
@@ -85,15 +101,12 @@ class SampleFigure final : public Figure {
       const QColor color = isLabel   ? themeColors().ok
                            : isWrong ? themeColors().bad
                                      : themeColors().muted;
-      const QString sign = isLabel   ? QStringLiteral("\u2713 ")
-                           : isWrong ? QStringLiteral("\u00d7 ")
-                                     : QString();
       painter.setPen(isLabel || isWrong ? color : themeColors().text);
-      drawLineWithTip(painter, QRectF(left, y, width - 46, 16), Qt::AlignLeft | Qt::AlignVCenter,
-                      sign + picture_.names.value(share.label));
+      drawLineWithTip(painter, QRectF(left, y, width - kNumber, 16),
+                      Qt::AlignLeft | Qt::AlignVCenter, nameOf(share));
       painter.setPen(themeColors().text);
-      drawLine(painter, QRectF(left + width - 44, y, 44, 16), Qt::AlignRight | Qt::AlignVCenter,
-               number(share.probability, 3));
+      drawLine(painter, QRectF(left + width - kNumber + 2, y, kNumber - 2, 16),
+               Qt::AlignRight | Qt::AlignVCenter, number(share.probability, 3));
       painter.fillRect(QRectF(left, y + 18, width, 5), themeColors().grid);
       painter.fillRect(QRectF(left, y + 18, width * std::clamp(share.probability, 0.0, 1.0), 5),
                        color);

@@ -188,6 +188,24 @@ TEST_F(CalibrationRecipe, ATemperatureIsOfTheRunWhateverItsNumberIs) {
   EXPECT_EQ(shown->current()->temperature, 3);
 }
 
+TEST(SampleFigure, ThePictureLeavesRoomForTheNames) {
+  SamplePicture sample;
+  sample.picture = QImage(28, 28, QImage::Format_RGB32);
+  sample.names = QStringList{QStringLiteral("Sneaker"), QStringLiteral("Ankle boot")};
+  sample.shares = {{1, 0.929}};
+  sample.label = 0;
+  sample.predicted = 1;
+  const auto figure = makeSampleFigure(sample);
+  QImage image(214, 140, QImage::Format_RGB32);
+  QPainter painter(&image);
+  figure->paint(painter, image.rect());
+  // A name that is cut has a tool tip.
+  for (int y = 0; y < image.height(); y += 4) {
+    for (int x = 0; x < image.width(); x += 4)
+      EXPECT_FALSE(figure->describeAt(QPointF(x, y)).contains(QStringLiteral("Ankle boot")));
+  }
+}
+
 TEST(SampleFigure, NamesOfClassesBeginNextToThePicture) {
   SamplePicture sample;
   sample.picture = QImage(28, 28, QImage::Format_RGB32);
