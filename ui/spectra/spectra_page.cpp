@@ -153,7 +153,7 @@ void SpectraPage::takeFacts(const std::vector<std::int64_t>& runs,
       whyNone().isEmpty()
           ? tr("The selected runs have no checkpoint yet. Spectra are stored while a run trains "
                "where attention rank is ticked under Observe, or computed here from a checkpoint.")
-          : whyNone(),
+          : tr("%1 Select another run, such as one that classifies images.").arg(whyNone()),
       tr("No spectra of these runs are stored yet. %1").arg(costOfMissing()));
   showEmpty(words.sentence, words.action);
 }

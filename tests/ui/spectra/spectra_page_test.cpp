@@ -315,7 +315,8 @@ TEST_F(Spectra, SaysWhyAModelHasNoSpectra) {
   const auto shown = page({run});
   EXPECT_THAT(
       labels(*shown),
-      HasSubstr("No analysis here computes singular values for the model of \u201ca\u201d."));
+      HasSubstr("No analysis here computes singular values for the model of \u201ca\u201d. Select "
+                "another run"));
   EXPECT_EQ(button(*shown, "Compute the spectra"), nullptr);
 }
 
