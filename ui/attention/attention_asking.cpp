@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "ui/attention/attention_page.h"
 #include "ui/attention/attention_panel.h"
 #include "ui/kit/fit_area.h"
@@ -102,9 +103,16 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
       return tr("The attention of this image is not stored at step %1.").arg(count(shownStep()));
     if (workbench_.models() == nullptr)
       return tr("This run has stored no attention, and nothing can be computed here.");
-    return isKnown ? tr("The model of this run offers no attention: its architecture has none that "
-                        "can be read, or no plugin here knows it.")
-                   : tr("This run has stored no attention. Checking what can be computed\u2026");
+    if (!isKnown || facts == facts_.end())
+      return tr("This run has stored no attention. Checking what can be computed\u2026");
+    const ItemCard* card = workbench_.catalog().find(
+        ItemKind::Architecture, textAt(facts->second->config, "model.architecture"));
+    if (card == nullptr)
+      return tr("No plugin here knows the model of this run, so its attention cannot be computed. "
+                "Install its plugin, or select another run.");
+    return tr("The architecture of this run, %1, offers no attention that can be read. Select a "
+              "run of another architecture.")
+        .arg(QString::fromStdString(card->title));
   }
   if (facts == facts_.end() || facts->second->checkpoints.empty())
     return tr(

@@ -367,7 +367,8 @@ TEST_F(Attention, HasOneActionWhereNothingIsShown) {
   const auto blind = page({run});
   const auto* mass = named<QSlider>(*blind, "Mass that is shown, in percent");
   EXPECT_FALSE(mass->isVisibleTo(blind.get())) << "nothing to choose from";
-  EXPECT_THAT(labels(*blind), HasSubstr("offers no attention"));
+  EXPECT_THAT(labels(*blind), HasSubstr("blind, offers no attention"));
+  EXPECT_THAT(labels(*page({runWith("b", {}, "unknown")})), HasSubstr("Install its plugin"));
   EXPECT_EQ(button(*blind->panels()[0], "Compute"), nullptr);
   workbench_.selection().setRuns({run, runWith("a", {})}, run);
   blind->waitUntilIdle();
