@@ -59,7 +59,7 @@ void ComparePage::sortBy(int column) {
   });
 }
 
-// What a click on the head of a column does, by keys.
+// Its entries sort as a click on the head of a column does.
 QMenu* ComparePage::makeSortMenu() {
   auto* menu = new QMenu(tr("Sort the table by"), this);
   connect(menu, &QMenu::aboutToShow, this, [this, menu] {
