@@ -170,7 +170,8 @@ class ShareFigure final : public Figure {
       painter.drawText(box, Qt::AlignCenter, text);
       free += 18;
     }
-    const QString text = QStringLiteral("\u2195 ") + percent(picture_.threshold, 0);
+    const QString share = percent(picture_.threshold, 0);
+    const QString text = style().isOnPaper() ? share : QStringLiteral("\u2195 ") + share;
     const double width = metrics.horizontalAdvance(text) + 12;
     const QRectF handle(right - width - 6, y - kHalfHandle, width, 2 * kHalfHandle);
     painter.setPen(QPen(themeColors().accent, 1));

@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <QMouseEvent>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -94,6 +95,18 @@ TEST_F(SpectraShare, NamesStandBelowTheChartWhereCurvesRunThroughItsCorners) {
     }
     EXPECT_EQ(names, 6) << isValues;
   }
+}
+
+TEST_F(SpectraShare, NothingOnPaperOffersToDragTheThreshold) {
+  SharePicture picture;
+  picture.lines.assign(1, {1, QStringLiteral("one"), {{1, 0.5F}, {0.7F, 1}}});
+  const SvgDocument svg = readSvg(figureBytes(*makeShareFigure(picture), FigureFormat::Svg, {}));
+  const auto says = [&](const QString& words) {
+    return std::any_of(svg.texts.begin(), svg.texts.end(),
+                       [&](const SvgDocument::Text& text) { return text.words.contains(words); });
+  };
+  EXPECT_TRUE(says(QStringLiteral("80")));
+  EXPECT_FALSE(says(QString(QChar(0x2195))));
 }
 
 TEST_F(SpectraShare, TheThresholdIsDraggedWhereNamesStandBelowTheChart) {
