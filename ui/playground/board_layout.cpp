@@ -184,7 +184,7 @@ void paintBoard(QPainter& painter, const Drawing& drawing, const BoardLayout& la
       painter.setFont(body);
       painter.setPen(colors.text);
       painter.drawText(inside.adjusted(0, line + 2, 0, 0),
-                       Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, text.text.trimmed());
+                       Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, text.shown());
       continue;
     }
     const QImage picture = pictureAt(drawing, tile.place);

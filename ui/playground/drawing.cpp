@@ -160,6 +160,11 @@ QString Drawing::cellTitle(int cell) const {
   return parts.isEmpty() ? title() : parts.join(QStringLiteral(", "));
 }
 
+QString DrawnText::shown() const {
+  const QString trimmed = text.trimmed();
+  return trimmed.isEmpty() ? QObject::tr("(the model wrote nothing)") : trimmed;
+}
+
 void takePart(DrawnCell& cell, const Json& part) {
   if (const auto preview = part.find("preview"); preview != part.end())
     return takePreview(cell, *preview);

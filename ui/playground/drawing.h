@@ -66,6 +66,9 @@ struct DrawnText {
   QImage image;  ///< that it describes; null where it is not here
   Json recipe;
   std::int64_t stored = 0;
+
+  /// The text as it is shown: one that is empty says so.
+  [[nodiscard]] QString shown() const;
 };
 
 /// One cell of a grid: what one request gave.

@@ -204,7 +204,7 @@ QString ImageBoard::wordsOf(const BoardTile& tile) const {
   if (number < cell.texts.size()) {
     const DrawnText& text = cell.texts[number];
     if (!text.prompt.isEmpty()) words << text.prompt;
-    words << text.text.trimmed();
+    words << text.shown();
   }
   return words.join(QStringLiteral(", "));
 }

@@ -139,7 +139,7 @@ void PlaygroundPage::showRecipe() {
   // A grid over seeds names it already.
   const bool isNamed = title.split(QStringLiteral(", ")).contains(seed, Qt::CaseInsensitive);
   imageTitle_->setText(isNamed ? title : QStringLiteral("%1, %2").arg(title, seed));
-  if (isText) imageTitle_->setText(cell->texts[number].text.trimmed());
+  if (isText) imageTitle_->setText(cell->texts[number].shown());
   if (image != nullptr) {
     const ThemeColors& colors = themeColors();
     QStringList words;

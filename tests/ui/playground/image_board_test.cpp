@@ -73,6 +73,9 @@ TEST(ImageBoard, ThePromptOfATextIsWholeInTheToolTip) {
   board.show();
   EXPECT_EQ(toolTipAt(board, board.tiles().tiles.front().rect.center().toPoint()),
             "seed 7, " + longLabel().toStdString() + ", a bag");
+  drawing->cells[0].texts[0].text = QStringLiteral(" ");
+  EXPECT_EQ(toolTipAt(board, board.tiles().tiles.front().rect.center().toPoint()),
+            "seed 7, " + longLabel().toStdString() + ", (the model wrote nothing)");
 }
 
 }  // namespace
