@@ -26,6 +26,12 @@
 #include "ui/workbench/run_seconds.h"
 
 namespace vitrine::ui {
+
+/// Of a training: its steps, else its epochs; 0 where they are not known.
+struct TrainingLength {
+  double steps = 0, epochs = 0;
+};
+
 namespace {
 
 constexpr int kLookMs = 2000;
@@ -51,11 +57,6 @@ double wholeTime(const store::RunRow& row) {
   return row.remainingSeconds * static_cast<double>(row.totalSteps) / left;
 }
 
-/// Length of a training: its steps, else its epochs; 0 where they are not known.
-struct Length {
-  double steps = 0, epochs = 0;
-};
-
 /// Seconds of one step and of one epoch in each of several runs.
 struct Pace {
   std::vector<double> step, epoch;
@@ -65,7 +66,7 @@ struct Pace {
     if (row.totalEpochs > 0) epoch.push_back(seconds / row.totalEpochs);
   }
   /// 0 where it is unknown.
-  [[nodiscard]] double secondsOf(const Length& length) const {
+  [[nodiscard]] double secondsOf(const TrainingLength& length) const {
     if (length.steps > 0) return step.empty() ? 0 : length.steps * upperMedian(step);
     return epoch.empty() ? 0 : length.epochs * upperMedian(epoch);
   }
@@ -76,7 +77,7 @@ struct Pace {
 /// \param rows     all runs of the database
 /// \param lengths  of the runs that wait
 void tellTimeLeft(QueueView& view, const std::map<std::int64_t, store::RunRow>& rows,
-                  const std::map<std::int64_t, Length>& lengths) {
+                  const std::map<std::int64_t, TrainingLength>& lengths) {
   view.secondsLeft = 0;
   view.isMoreLeft = false;
   std::set<std::int64_t> experiments;
@@ -156,7 +157,7 @@ class QueueReader {
     for (const auto* list : {&view.running, &view.resumable, &view.ended})
       queued.insert(list->begin(), list->end());
     for (const std::int64_t id : queued) view.rows.emplace(id, rows_.at(id));
-    std::map<std::int64_t, Length> lengths;
+    std::map<std::int64_t, TrainingLength> lengths;
     for (const std::int64_t id : view.waiting()) lengths.emplace(id, lengthOf(id));
     lengths_ = std::move(lengths);
     tellTimeLeft(view, rows_, lengths_);
@@ -171,7 +172,7 @@ class QueueReader {
     return ofScript_.emplace(run, store::scriptOf(store_, run).has_value()).first->second;
   }
 
-  [[nodiscard]] Length lengthOf(std::int64_t run) {
+  [[nodiscard]] TrainingLength lengthOf(std::int64_t run) {
     if (const auto known = lengths_.find(run); known != lengths_.end()) return known->second;
     if (const std::int64_t steps = rows_.at(run).totalSteps; steps > 0)
       return {static_cast<double>(steps), 0};
@@ -195,7 +196,7 @@ class QueueReader {
   store::RunReader& store_;
   store::ChangeReader changes_;
   std::map<std::int64_t, store::RunRow> rows_;
-  std::map<std::int64_t, Length> lengths_;  ///< of the runs that waited when it read last
+  std::map<std::int64_t, TrainingLength> lengths_;  ///< of the runs that waited when it read last
   std::map<std::int64_t, bool> ofScript_;
 };
 
