@@ -209,6 +209,7 @@ Page* MainWindow::currentPage() {
 }
 
 void MainWindow::waitUntilIdle() {
+  workbench_.waitForCards();  // of which the list of runs takes its scores
   workbench_.queue().waitUntilIdle();
   updateQueue();
   inspector_->refresh();

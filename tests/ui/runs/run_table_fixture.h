@@ -23,6 +23,7 @@ class RunTables : public ::testing::Test {
   RunTables() : panel(studio.workbench), runs(studio.runs) {
     panel.resize(1200, 900);
     panel.show();
+    studio.workbench.waitForCards();  // scores come after them
     panel.setTable(true);
   }
   QHeaderView& header() { return *panel.view().header(); }
