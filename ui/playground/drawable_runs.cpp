@@ -79,9 +79,11 @@ QString captionInConfig(const Json& config) {
   return {};
 }
 
-/// What to write as a prompt: a caption of the class with the shortest name, else what the sampler
-/// says of it.
-QString promptExample(const Field& prompt, QString caption, const QStringList& classNames) {
+/// What to write as a prompt: a caption of the class with the shortest name, or its beginning for
+/// a model that continues it; else what the sampler says of it.
+QString promptExample(const Field& prompt, QString caption, const QStringList& classNames,
+                      bool isContinued) {
+  if (isContinued) caption = caption.section(kClassPlace, 0, 0).trimmed();
   const auto shortest =
       std::min_element(classNames.begin(), classNames.end(),
                        [](const QString& a, const QString& b) { return a.size() < b.size(); });
@@ -188,7 +190,8 @@ std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& ru
       entry.noneTitle = QObject::tr("each in turn");  // by seed, not without a class
     }
     if (field.name == "prompt" && field.type == FieldType::Text)
-      entry.noneTitle = promptExample(field, run.caption, classNames);
+      entry.noneTitle =
+          promptExample(field, run.caption, classNames, makesTextOnly(catalog, sampler));
     entries.push_back(std::move(entry));
   }
   // The subject comes first, as a user thinks of it.
