@@ -42,7 +42,7 @@ class ClickedPicture final : public QLabel {
  protected:
   void mousePressEvent(QMouseEvent* event) override {
     const QPointF at = event->position();
-    const QSizeF size = pixmap(Qt::ReturnByValue).size();
+    const QSizeF size = pixmap().size();
     if (QRectF({}, size).contains(at)) onClick_({at.y() / size.height(), at.x() / size.width()});
   }
 

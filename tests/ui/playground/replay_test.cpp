@@ -161,7 +161,7 @@ TEST_F(Replaying, AClickOnTheLargeImageAsksForItsPatch) {
 
 TEST_F(Replaying, AClickOnThePreviewAsksForItsPatch) {
   auto* preview = named<QLabel>(*page_, "Selected image");
-  const QSize size = preview->pixmap(Qt::ReturnByValue).size();
+  const QSize size = preview->pixmap().size();
   QTest::mouseClick(preview, Qt::LeftButton, {}, {size.width() * 2 / 5, size.height() * 3 / 5});
   EXPECT_TRUE(soon([&] { return !probe().worker().isBusy(); }));
   ASSERT_TRUE(image().replay);
