@@ -17,13 +17,14 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
+#include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
 
 namespace {
 
 QComboBox* attentionCombo(QWidget* parent, const QString& name, const QString& tip) {
-  auto* combo = withName(new QComboBox(parent), name, tip);
+  auto* combo = withName(new ElidedComboBox(parent), name, tip);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   combo->setMinimumContentsLength(10);
   combo->setSizePolicy(QSizePolicy::Expanding, combo->sizePolicy().verticalPolicy());

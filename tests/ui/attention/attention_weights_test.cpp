@@ -16,6 +16,7 @@
 #include "ui/attention/attention_page.h"
 #include "ui/attention/attention_panel.h"
 #include "ui/attention/attention_view.h"
+#include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
 namespace {
@@ -120,6 +121,13 @@ TEST_F(AttentionWeights, DistancesOfTwoRunsHaveOneAxisOnTheSameScale) {
   EXPECT_GT(range(0)[1], 6);
   press<QCheckBox>(*shown, "Same scale");
   EXPECT_LT(range(0)[1], 2);
+}
+
+TEST_F(AttentionWeights, AChoiceWithoutRoomEndsInAnEllipsis) {
+  const auto shown = page({runWith("a", {samples::attentionMap(3)})});
+  for (const QComboBox* box : shown->findChildren<QComboBox*>())
+    EXPECT_NE(qobject_cast<const ElidedComboBox*>(box), nullptr)
+        << box->accessibleName().toStdString();
 }
 
 TEST_F(AttentionWeights, RolloutIsOneMapALayerWhereItIsDefined) {
