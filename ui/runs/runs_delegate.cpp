@@ -74,6 +74,11 @@ QWidget* RunsDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&
   return editor;
 }
 
+void RunsDelegate::setEditorData(QWidget* editor, const QModelIndex& index) const {
+  const auto* line = qobject_cast<const QLineEdit*>(editor);
+  if (line == nullptr || !line->isModified()) QStyledItemDelegate::setEditorData(editor, index);
+}
+
 void RunsDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,
                                         const QModelIndex&) const {
   const QRect row = option.rect;

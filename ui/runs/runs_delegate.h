@@ -23,6 +23,8 @@ class RunsDelegate : public QStyledItemDelegate {
   /// A line over the name of a run, to rename it.
   QWidget* createEditor(QWidget* parent, const QStyleOptionViewItem& option,
                         const QModelIndex& index) const override;
+  /// A name that is being typed is kept while its run trains.
+  void setEditorData(QWidget* editor, const QModelIndex& index) const override;
   void updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,
                             const QModelIndex& index) const override;
 

@@ -78,6 +78,7 @@ class RunEditing : public ::testing::Test {
 };
 
 TEST_F(RunEditing, ARunIsRenamedInTheListAndBackWithUndo) {
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&panel));
   const std::int64_t run = studio.runs[2];
   const std::string before = studio.writer.run(run).name;
   panel.select({run}, run);
@@ -95,6 +96,21 @@ TEST_F(RunEditing, ARunIsRenamedInTheListAndBackWithUndo) {
   EXPECT_TRUE(offer.sentence.startsWith(QStringLiteral("Undid the change to the name of run")))
       << offer.sentence.toStdString() << ": the bar cuts the end of long names";
   EXPECT_EQ(studio.writer.run(run).name, before);
+}
+
+TEST_F(RunEditing, ANameThatIsTypedOutlastsNewNumbersOfItsRun) {
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&panel));
+  const std::int64_t run = studio.runs[2];
+  panel.select({run}, run);
+  panel.rename();
+  ASSERT_NE(editor(), nullptr);
+  editor()->selectAll();
+  QTest::keyClicks(editor(), QStringLiteral("best"));
+  const QModelIndex at = panel.model().indexOf(run);
+  Q_EMIT panel.model().dataChanged(at, at);
+  QTest::keyClicks(editor(), QStringLiteral(" so far"));
+  QTest::keyClick(editor(), Qt::Key_Return);
+  EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == "best so far"; }));
 }
 
 TEST_F(RunEditing, TheLineOverANameCoversBothLinesOfItsRun) {

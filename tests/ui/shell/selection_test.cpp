@@ -4,6 +4,7 @@
 
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/monitor/curve_plot.h"
 #include "ui/shell/main_window.h"
 
@@ -166,8 +167,7 @@ TEST_F(RunSelection, RenameOpensALineInTheList) {
   line->selectAll();
   QTest::keyClicks(line, QStringLiteral("of the window"));
   QTest::keyClick(line, Qt::Key_Return);
-  QCoreApplication::processEvents();  // the line is taken when the key is handled
-  EXPECT_EQ(studio.writer.run(studio.runs[1]).name, "of the window");
+  EXPECT_TRUE(soon([&] { return studio.writer.run(studio.runs[1]).name == "of the window"; }));
 }
 
 }  // namespace

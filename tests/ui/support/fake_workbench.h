@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/store/run_store.h"
 #include "ui/workbench/model_service.h"
 #include "ui/workbench/page.h"
@@ -34,8 +35,13 @@ class FakeWorkbench : public Workbench {
   void askCatalogAgain() override { ++asked; }
   QString catalogProblem() const override { return problem; }
   const store::RunRow* run(std::int64_t id) override {
-    if (written_.count(id) == 0) rows_[id] = store_.run(id);
-    return &rows_[id];
+    if (written_.count(id) != 0) return &rows_[id];
+    try {
+      return &(rows_[id] = store_.run(id));
+    } catch (const NotFoundError&) {
+      rows_.erase(id);
+      return nullptr;
+    }
   }
   const std::map<std::int64_t, store::RunRow>& runs() const override { return rows_; }
   void configure(const std::string& experimentText, const QString& /*origin*/) override {
