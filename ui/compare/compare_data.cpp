@@ -295,7 +295,7 @@ Json quantityValue(const CompareData& data, std::size_t run, const Quantity& qua
     const Json* value = valueAt(one.config, name);
     if (value == nullptr || value->is_null()) return nullptr;
     if (isSquareSize(*value)) return (*value)[0];
-    return value->is_number() ? *value : Json(valueText(*value).toStdString());
+    return *value;
   }
   if (kind == "metric") {
     const auto values = data.measured.values.find(name);

@@ -127,7 +127,8 @@ TEST_F(SamplerFormTest, AnEmptyPromptShowsACaptionOfTheRun) {
   nameClasses();
   const auto placeholder = [&](const Json& templates) {
     open(addRun("a", "talker", "talk", templates));
-    return qobject_cast<QLineEdit*>(probe().form().input("prompt"))->placeholderText();
+    const auto* line = qobject_cast<QLineEdit*>(probe().form().input("prompt"));
+    return line == nullptr ? QString() : line->placeholderText();
   };
   const Json templates = Json::array({"a photo of a {class}", "one {class}"});
   EXPECT_TRUE(placeholder(templates).contains(QStringLiteral("a photo of a bag")));
@@ -136,6 +137,7 @@ TEST_F(SamplerFormTest, AnEmptyPromptShowsACaptionOfTheRun) {
   Catalog catalog = drawingCatalog();
   for (ItemCard& card : catalog.items) {
     if (card.id == "talker") card.offers.push_back("language_model");
+    if (card.id == "talk") card.needs.push_back("language_model");
     if (card.id == "speaker") card.needs = {"language_model"};
   }
   workbench_.become(catalog);
