@@ -57,6 +57,16 @@ class PlaygroundTest : public ::testing::Test {
     matrix.meta["rows"] = matrix.meta["columns"] = {"Coat", "Sneaker", "Bag"};
     workbench_.store().addArtifact(run, matrix);
   }
+  /// From now on the model of texts writes only.
+  void becomeWriter() {
+    Catalog catalog = drawingCatalog();
+    for (ItemCard& card : catalog.items) {
+      if (card.id == "talker") card.offers.push_back("language_model");
+      if (card.id == "talk") card.needs.push_back("language_model");
+      if (card.id == "speaker") card.needs = {"language_model"};
+    }
+    workbench_.become(std::move(catalog));
+  }
   PlaygroundPage& open(std::int64_t run) {
     page_ = std::make_unique<PlaygroundPage>(workbench_);
     page_->resize(1200, 800);

@@ -219,13 +219,7 @@ TEST_F(Playground, TheButtonSaysWhatTheSettingsMake) {
   EXPECT_NE(button(QStringLiteral("Draw")), nullptr);
   type("image", QStringLiteral("test/3"));
   EXPECT_NE(button(QStringLiteral("Describe")), nullptr);
-  Catalog catalog = drawingCatalog();
-  for (ItemCard& card : catalog.items) {
-    if (card.id == "talker") card.offers.push_back("language_model");
-    if (card.id == "talk") card.needs.push_back("language_model");
-    if (card.id == "speaker") card.needs = {"language_model"};
-  }
-  workbench_.become(catalog);
+  becomeWriter();
   page_->waitUntilIdle();
   QTest::keyClick(probe().form().input("image"), Qt::Key_A, Qt::ControlModifier);
   QTest::keyClick(probe().form().input("image"), Qt::Key_Delete);

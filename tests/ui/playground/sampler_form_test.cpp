@@ -134,13 +134,7 @@ TEST_F(SamplerFormTest, AnEmptyPromptShowsACaptionOfTheRun) {
   EXPECT_TRUE(placeholder(templates).contains(QStringLiteral("a photo of a bag")));
   EXPECT_EQ(placeholder(Json::array()), QStringLiteral("What is drawn"))
       << "what the sampler says of it";
-  Catalog catalog = drawingCatalog();
-  for (ItemCard& card : catalog.items) {
-    if (card.id == "talker") card.offers.push_back("language_model");
-    if (card.id == "talk") card.needs.push_back("language_model");
-    if (card.id == "speaker") card.needs = {"language_model"};
-  }
-  workbench_.become(catalog);
+  becomeWriter();
   EXPECT_TRUE(placeholder(templates).endsWith(QStringLiteral("a photo of a"))) << "to continue";
 }
 
