@@ -129,6 +129,14 @@ TEST(Sample, ShowsWhereAPatchReadsAtEachOfTheSteps) {
   EXPECT_EQ(drawn.run({"sample", std::to_string(drawn.id), "--verify", id}).code, 0);
 }
 
+TEST(Sample, AreNotEvaluatedWithoutAJudge) {
+  const Drawn drawn;
+  const Ended ended = drawn.run(
+      {"evaluate", std::to_string(drawn.id), "--of", "samples", "task.samples.count=2"});
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(ended.err, Names("samples", "judge"));
+}
+
 TEST(Sample, TakesTheAveragedWeightsOfARunThatHasThem) {
   const auto made = [](const Drawn& drawn, const std::vector<std::string>& words) {
     const Ended ended = drawn.sample(words);

@@ -77,6 +77,11 @@ int evaluateVerb(const Arguments& arguments) {
   evaluate(session, evaluation, look, {}, found);
   const std::vector<Json> tables = what.empty() ? std::vector<Json>() : tablesOf(found);
   const Scores& scores = found.scores;
+  if (scores.empty() && tables.empty()) {
+    throw RefusedError("'" + evaluation.id + "' of " + store::nameOf(run.id) +
+                       " gave no score: its settings name nothing that judges it; `vitrine "
+                       "describe` has those of its task, such as a judge");
+  }
   if (line.wantsJson()) {
     Json values = Json::object();
     for (const auto& [name, value] : scores) values[name] = finite(value);
