@@ -101,7 +101,8 @@ QString FilmStrip::wordsAt(int step) const {
   order.resize(std::min(order.size(), kMostWords));
   QStringList most;
   for (const std::size_t word : order) {
-    most << QStringLiteral("%1 %2").arg(frame->words.at(static_cast<qsizetype>(word)),
+    const QString text = frame->words.at(static_cast<qsizetype>(word)).trimmed();
+    most << QStringLiteral("%1 %2").arg(text.isEmpty() ? tr("space") : text,
                                         shortNumber(double{weights[word]}));
   }
   const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
