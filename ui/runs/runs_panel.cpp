@@ -1,6 +1,5 @@
 #include "ui/runs/runs_panel.h"
 
-#include <QApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <algorithm>
@@ -153,13 +152,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     select({run}, run);
   });
   connect(view_, &QWidget::customContextMenuRequested, this, &RunsPanel::showMenu);
-  connect(&model_, &RunsModel::renamed, this, [this] {
-    // A row that the filter no longer shows takes the line over it along, and the keys with that.
-    if (!view_->viewport()->isAncestorOf(QApplication::focusWidget())) return;
-    QMetaObject::invokeMethod(
-        view_, [this] { view_->setFocus(); }, Qt::QueuedConnection);
-  });
-  // Once the line is gone: the filter may take its row, and a line that goes with it ends twice.
+  // Once the line is gone and the list has the keys again: the filter may take its row.
   connect(&model_, &RunsModel::renamed, &edits_, &RunEdits::rename, Qt::QueuedConnection);
   actions_ = new RunActions(workbench_, *this);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
