@@ -21,6 +21,7 @@
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/value_text.h"
@@ -78,15 +79,9 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] { applyStyle(); });
 
-  const auto key = [this](const QString& text, const QKeySequence& keys, auto act) {
-    addAction(text, keys, this, act)->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  };
-  key(tr("Previous image"), Qt::Key_BracketLeft, [this] { moveImage(-1); });
-  key(tr("Next image"), Qt::Key_BracketRight, [this] { moveImage(1); });
-  key(tr("Previous layer"), Qt::Key_Comma, [this] { moveLayer(-1); });
-  key(tr("Next layer"), Qt::Key_Period, [this] { moveLayer(1); });
-  key(tr("Previous head"), Qt::Key_Less, [this] { moveHead(-1); });
-  key(tr("Next head"), Qt::Key_Greater, [this] { moveHead(1); });
+  addHeadKeys(
+      *this, [this](int by) { moveImage(by); }, [this](int by) { moveLayer(by); },
+      [this](int by) { moveHead(by); });
   const auto offerCancel = [this](bool isOffered) {
     cancel_->setVisible(isOffered);
     stack_->empty().setCancelShown(isOffered);

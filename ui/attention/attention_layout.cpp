@@ -17,6 +17,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
@@ -221,16 +222,9 @@ QWidget* AttentionPage::makeBottom() {
 }
 
 void AttentionPage::makeKeys() {
-  const auto key = [this](const QString& text, const QKeySequence& keys, auto act) {
-    addAction(text, keys, this, act)->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  };
-  key(tr("Previous image"), Qt::Key_BracketLeft, [this] { moveSample(-1); });
-  key(tr("Next image"), Qt::Key_BracketRight, [this] { moveSample(1); });
-  key(tr("Previous layer"), Qt::Key_Comma, [this] { moveLayer(-1); });
-  key(tr("Next layer"), Qt::Key_Period, [this] { moveLayer(1); });
-  // Not Shift+comma as well: Qt takes a press of "<" for both, and runs neither of two.
-  key(tr("Previous head"), Qt::Key_Less, [this] { moveHead(-1); });
-  key(tr("Next head"), Qt::Key_Greater, [this] { moveHead(1); });
+  addHeadKeys(
+      *this, [this](int by) { moveSample(by); }, [this](int by) { moveLayer(by); },
+      [this](int by) { moveHead(by); });
 }
 
 // The picture shows the values of the controls.

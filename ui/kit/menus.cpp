@@ -44,4 +44,21 @@ QAction* makePageAction(const QString& text, const QString& tip, const QKeySeque
   return action;
 }
 
+void addHeadKeys(QWidget& page, const std::function<void(int)>& moveImage,
+                 const std::function<void(int)>& moveLayer,
+                 const std::function<void(int)>& moveHead) {
+  const auto key = [&page](const QString& text, Qt::Key one, const std::function<void(int)>& move,
+                           int by) {
+    page.addAction(text, one, &page, [move, by] { move(by); })
+        ->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  };
+  key(QObject::tr("Previous image"), Qt::Key_BracketLeft, moveImage, -1);
+  key(QObject::tr("Next image"), Qt::Key_BracketRight, moveImage, 1);
+  key(QObject::tr("Previous layer"), Qt::Key_Comma, moveLayer, -1);
+  key(QObject::tr("Next layer"), Qt::Key_Period, moveLayer, 1);
+  // Not Shift+comma as well: Qt takes a press of "<" for both, and runs neither of two.
+  key(QObject::tr("Previous head"), Qt::Key_Less, moveHead, -1);
+  key(QObject::tr("Next head"), Qt::Key_Greater, moveHead, 1);
+}
+
 }  // namespace vitrine::ui

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <functional>
 
 class QAction;
 class QKeySequence;
@@ -27,5 +28,11 @@ void showKeyOf(QAction* action, QWidget& widget);
 /// An action of `page`, which acts while the keyboard is in the page.
 [[nodiscard]] QAction* makePageAction(const QString& text, const QString& tip,
                                       const QKeySequence& key, QWidget* page);
+
+/// The keys of a page that shows heads: [ ] for the image, comma and full stop for the layer, < >
+/// for the head. Each function takes -1 or 1.
+void addHeadKeys(QWidget& page, const std::function<void(int)>& moveImage,
+                 const std::function<void(int)>& moveLayer,
+                 const std::function<void(int)>& moveHead);
 
 }  // namespace vitrine::ui
