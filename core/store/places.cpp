@@ -15,8 +15,8 @@ std::filesystem::path defaultDatabase() {
   const std::filesystem::path folder = userFolder(UserFolder::Data);
   if (folder.empty()) {
     throw ConfigError(
-        "there is no place for your own database, as HOME is not set; set it, or name a database "
-        "with --db or $VITRINE_DB");
+        "HOME is not set, so your own database has no folder; set HOME, or name a database with "
+        "--db or $VITRINE_DB");
   }
   return folder / "experiments.sqlite";
 }
