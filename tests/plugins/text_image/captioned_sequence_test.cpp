@@ -12,12 +12,8 @@ namespace vitrine::text_image {
 namespace {
 
 TEST(CaptionedSequence, HasItsCaptionFirstAndAWordForEachToken) {
-  TextImageModel::Sizes sizes;
-  sizes.imageTokens = 2;
-  sizes.beginText = 256;
-  sizes.endText = 257;
-  sizes.beginImage = 258;
-  sizes.endImage = 259;
+  const TextImageModel::Sizes sizes{
+      .imageTokens = 2, .beginText = 256, .endText = 257, .beginImage = 258, .endImage = 259};
   const at::Tensor image = at::ones({1, 1, 2, 4});
   const text::ByteTokenizer tokenizer;
   const auto one = captionedSequence(tokenizer.encode("a b"), image, sizes, 0, tokenizer);

@@ -25,11 +25,7 @@ enum class Summands { Text, All };
 
 /// Gradients of the text's parameters in a step with both orders.
 std::map<std::string, at::Tensor> textGradients(double lambda, Summands summands) {
-  Options options;
-  options.ratio = 1;
-  options.captionFirst = 0.5;
-  options.lambda = lambda;
-  const auto session = TextImageTask().open(setupOf(options));
+  const auto session = opened({.ratio = 1, .captionFirst = 0.5, .lambda = lambda});
   StepContext context = contextOf(1);
   const Batch batch = session->read(Split::Train, {0, 1, 2, 3, 4, 5, 6, 7});
   const std::vector<LossPart> parts = session->loss(context, batch);
@@ -115,9 +111,7 @@ class RecordingModel final
 
 /// Loss of one image whose noise is predicted as zero, and the step of its noise.
 std::pair<double, std::int64_t> imageLoss(const char* error, std::int64_t step) {
-  Options options;
-  options.imageError = error;
-  TaskSetup setup = setupOf(options);
+  TaskSetup setup = setupOf({.imageError = error});
   const auto model = std::make_shared<RecordingModel>();
   setup.model = model;
   const auto session = TextImageTask().open(setup);

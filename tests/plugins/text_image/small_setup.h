@@ -72,6 +72,10 @@ inline TaskSetup setupOf(const Options& options) {
   return setup;
 }
 
+inline std::unique_ptr<TaskSession> opened(const Options& options = {}) {
+  return TextImageTask().open(setupOf(options));
+}
+
 inline StepContext contextOf(std::int64_t step) {
   StepContext context;
   context.position.step = step;

@@ -33,7 +33,7 @@ namespace {
 using test::Names;
 
 std::string refusal(const Options& options) {
-  return test::refusal<ConfigError>([&] { (void)TextImageTask().open(setupOf(options)); });
+  return test::refusal<ConfigError>([&] { (void)opened(options); });
 }
 
 Scores scoresOf(TaskSession& session) {
@@ -56,12 +56,8 @@ double score(const Scores& scores, const std::string& name) {
 const std::vector<std::int64_t> kIds{0, 1, 2, 3, 4, 5, 6, 7};
 
 TEST(TextImage, RowsHaveTheirImagesInTheSameColumns) {
-  TextImageModel::Sizes sizes;
-  sizes.imageTokens = 2;
-  sizes.beginText = 1;
-  sizes.endText = 2;
-  sizes.beginImage = 3;
-  sizes.endImage = 4;
+  const TextImageModel::Sizes sizes{
+      .imageTokens = 2, .beginText = 1, .endText = 2, .beginImage = 3, .endImage = 4};
   const JointRows drawn = jointRows({{7, 8}, {9}}, Order::CaptionFirst, sizes, 0, at::kCPU);
   EXPECT_TRUE(
       at::equal(drawn.sequences.tokens,
@@ -85,7 +81,7 @@ TEST(TextImage, RowsHaveTheirImagesInTheSameColumns) {
 }
 
 TEST(TextImage, ASampleIsASequenceOfItsCaptionAndItsImage) {
-  const auto session = TextImageTask().open(setupOf({}));
+  const auto session = opened();
   Batch batch = session->read(Split::Test, {0, 1});
   const auto& joint = dynamic_cast<const JointSession&>(*session);
   EXPECT_TRUE(at::equal(joint.sequenceOf(batch, 1).sequences.images[0], batch.at("image")[1]));
@@ -96,7 +92,7 @@ TEST(TextImage, ASampleIsASequenceOfItsCaptionAndItsImage) {
 }
 
 TEST(TextImage, FrozenTextIsInNoGroupAndTakesNoGradient) {
-  const auto session = TextImageTask().open(setupOf({}));
+  const auto session = opened();
   auto& model = *capabilityOf<TextImageModel>(session->model());
   std::set<std::string> grouped;
   for (const ParameterGroup& group : session->parameterGroups()) {
@@ -139,10 +135,7 @@ Nodes nodesOf(const at::Tensor& root) {
 
 TEST(TextImage, FrozenTextCostsNoGradientWork) {
   const auto nodes = [](double ratio) {
-    Options options;
-    options.ratio = ratio;
-    options.captionFirst = 1;
-    const auto session = TextImageTask().open(setupOf(options));
+    const auto session = opened({.ratio = ratio, .captionFirst = 1});
     StepContext context = contextOf(1);
     const auto parts = session->loss(context, session->read(Split::Train, kIds));
     auto& model = *capabilityOf<TextImageModel>(session->model());
@@ -161,9 +154,7 @@ TEST(TextImage, FrozenTextCostsNoGradientWork) {
 }
 
 TEST(TextImage, ARatioGivesTheTextARateOfItsOwn) {
-  Options options;
-  options.ratio = 0.1;
-  const auto session = TextImageTask().open(setupOf(options));
+  const auto session = opened({.ratio = 0.1});
   auto& model = *capabilityOf<TextImageModel>(session->model());
   std::size_t count = 0;
   for (const ParameterGroup& group : session->parameterGroups()) {
@@ -203,7 +194,7 @@ void train(TaskSession& session, int steps = 60) {
 }
 
 TEST(TextImage, LearnsToDrawWhileFrozenTextStaysAsItWasToTheLastBit) {
-  const auto session = TextImageTask().open(setupOf({}));
+  const auto session = opened();
   const at::Tensor tokens = at::arange(20, at::kLong).view({2, 10});
   const auto textLogits = [&] {
     const c10::NoGradGuard noGradient;
@@ -220,10 +211,7 @@ TEST(TextImage, LearnsToDrawWhileFrozenTextStaysAsItWasToTheLastBit) {
 }
 
 TEST(TextImage, LearnsToDescribeWhereTheTextLearnsToo) {
-  Options options;
-  options.ratio = 1;
-  options.captionFirst = 0.3;
-  const auto session = TextImageTask().open(setupOf(options));
+  const auto session = opened({.ratio = 1, .captionFirst = 0.3});
   const Scores first = scoresOf(*session);
   train(*session);
   const Scores after = scoresOf(*session);
@@ -250,7 +238,7 @@ CollectedResults sampled(TaskSession& session, const Json& settings) {
 }
 
 TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
-  const auto session = TextImageTask().open(setupOf({}));
+  const auto session = opened();
   const c10::NoGradGuard noGradient;
   const at::Tensor state = at::detail::getDefaultCPUGenerator().get_state();
   const auto made = [&](const Json& settings) { return sampled(*session, settings); };
@@ -299,7 +287,7 @@ TEST(ImageFiles, OfEveryFormatAreDescribed) {
 #ifndef VITRINE_HAS_CODECS
   GTEST_SKIP() << "this build has no OpenCV (Debian: libopencv-imgcodecs-dev)";
 #endif
-  const auto session = TextImageTask().open(setupOf({}));
+  const auto session = opened();
   const c10::NoGradGuard noGradient;
   const auto described = [&](const std::string& file) {
     const CollectedResults results = sampled(*session, {{"image", file}});
@@ -326,7 +314,7 @@ TEST(ImageFiles, OfEveryFormatAreDescribed) {
 }
 
 TEST(TextImage, ShowsWhereAPatchReadsInThePromptAndTheImage) {
-  const auto session = TextImageTask().open(setupOf({}));
+  const auto session = opened();
   const c10::NoGradGuard noGradient;
   const auto made = [&](std::vector<std::int64_t> patch, double guidance) {
     return sampled(*session, {{"count", 2},
@@ -367,7 +355,7 @@ TEST(TextImage, ShowsWhereAPatchReadsInThePromptAndTheImage) {
 }
 
 TEST(TextImage, RefusesToWriteAnImageThatIsNotFinite) {
-  const auto session = TextImageTask().open(setupOf({}));
+  const auto session = opened();
   const c10::NoGradGuard noGradient;
   for (const at::Tensor& parameter : session->model().module().parameters())
     parameter.detach().fill_(std::nan(""));
@@ -384,9 +372,7 @@ TEST(TextImage, RefusesToWriteAnImageThatIsNotFinite) {
 TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
   const c10::NoGradGuard noGradient;
   const auto drawn = [](double captionDrop, const Json& guidance) {
-    Options options;
-    options.captionDrop = captionDrop;
-    const auto session = TextImageTask().open(setupOf(options));
+    const auto session = opened({.captionDrop = captionDrop});
     const CollectedResults results = sampled(*session, {{"count", 1}, {"guidance", guidance}});
     return results.images.at(0).recipe.at("settings").at("guidance").get<double>();
   };
@@ -399,31 +385,19 @@ TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
   };
   EXPECT_THAT(refused([&] { (void)drawn(0.0, 2.0); }), Names("guidance = 2"));
   const auto begin = [](std::int64_t drawings) {
-    Options options;
-    options.captionDrop = 0;
-    options.drawings = drawings;
-    options.guidance = 2.0;
-    (void)TextImageTask().open(setupOf(options))->trainingStream(0);
+    (void)opened({.drawings = drawings, .captionDrop = 0, .guidance = 2.0})->trainingStream(0);
   };
   EXPECT_THAT(refused([&] { begin(1); }), Names("guidance = 2")) << "before the training";
   EXPECT_EQ(refused([&] { begin(0); }), "");
   const auto store = [](std::int64_t drawings, const Json& guidance) {
-    Options options;
-    options.captionDrop = 0;
-    options.drawings = drawings;
-    options.guidance = guidance;
-    const TaskSetup setup = setupOf(options);
+    const TaskSetup setup = setupOf({.drawings = drawings, .captionDrop = 0, .guidance = guidance});
     TextImageTask().requireStartable(setup.task, *setup.model);
   };
   EXPECT_THAT(refused([&] { store(1, 2.0); }), Names("guidance = 2")) << "before it is stored";
   EXPECT_EQ(refused([&] { store(1, nullptr); }), "");
   EXPECT_EQ(refused([&] { store(0, 2.0); }), "");
   const auto evaluate = [](const Json& guidance) {
-    Options options;
-    options.captionDrop = 0;
-    options.drawings = 1;
-    options.guidance = guidance;
-    const auto session = TextImageTask().open(setupOf(options));
+    const auto session = opened({.drawings = 1, .captionDrop = 0, .guidance = guidance});
     StepContext context = contextOf(0);
     CollectedResults results;
     session->evaluate({session->evaluations().at(0), context, {}}, results);
@@ -453,10 +427,7 @@ AuxiliaryNetwork judge() {
 }
 
 TEST(TextImage, DrawsTheCaptionsOfTheDataAndAJudgeLooksAtThem) {
-  Options options;
-  options.drawings = 6;
-  options.judge = judge();
-  const auto session = TextImageTask().open(setupOf(options));
+  const auto session = opened({.drawings = 6, .judge = judge()});
   ASSERT_EQ(session->networks().size(), 2U);
   EXPECT_EQ(session->networks()[1].sha256, std::string(64, 'c'));
   const std::vector<Evaluation> evaluations = session->evaluations();
@@ -490,26 +461,16 @@ TEST(TextImage, DrawsTheCaptionsOfTheDataAndAJudgeLooksAtThem) {
 }
 
 TEST(TextImage, SaysHowManyCaptionsAreRight) {
-  Options options;
-  options.ratio = 1;
-  options.captionFirst = 0.3;
-  const auto session = TextImageTask().open(setupOf(options));
+  const auto session = opened({.ratio = 1, .captionFirst = 0.3});
   EXPECT_EQ(score(scoresOf(*session), "caption_accuracy"), 0);
   train(*session, 150);
   EXPECT_EQ(score(scoresOf(*session), "caption_accuracy"), 1);
 }
 
 TEST(TextImage, RefusesDataThatDoNotFitTheModel) {
-  Options vocabulary;
-  vocabulary.vocab = 300;
-  EXPECT_THAT(refusal(vocabulary), Names(264, 300));
-
-  Options otherSize;
-  otherSize.latent = 8;
-  EXPECT_THAT(refusal(otherSize), Names("1 x 8 x 8"));
-  Options ends;
-  ends.addsEnds = true;
-  EXPECT_THAT(refusal(ends), Names("begin = false", "end = false"));
+  EXPECT_THAT(refusal({.vocab = 300}), Names(264, 300));
+  EXPECT_THAT(refusal({.latent = 8}), Names("1 x 8 x 8"));
+  EXPECT_THAT(refusal({.addsEnds = true}), Names("begin = false", "end = false"));
 }
 
 }  // namespace
