@@ -9,7 +9,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTreeWidget>
-#include <algorithm>
 #include <filesystem>
 
 #include "core/store/types.h"
@@ -52,6 +51,12 @@ class Live : public ::testing::Test {
     return std::filesystem::exists("/dev/shm" +
                                    live::segmentName(::getpid(), workbench_.row(run).uuid));
   }
+  /// Ends the training, and the window hears of it.
+  void end(std::int64_t run) {
+    workbench_.row(run).state = store::RunState::Done;
+    workbench_.watcher().poll();
+    Q_EMIT workbench_.watcher().runsChanged({});
+  }
   /// Publishes a frame as the trainer of that run and lets the page look.
   void publish(live::Publisher& trainer, LivePage& shown, const live::Frame& frame) {
     ASSERT_TRUE(waitUntil([&] { return trainer.isWatched(live::liveNow()); }));
@@ -82,16 +87,25 @@ class LiveTraining : public Live {
     choose(run);
     shown = page();
   }
+  /// Name and value in each row of a table in sight.
+  QStringList rows(const char* name) const {
+    QStringList all;
+    for (const QTreeWidget* table : shown->findChildren<QTreeWidget*>()) {
+      if (table->accessibleName() != QString::fromUtf8(name) || !table->isVisible()) continue;
+      for (int i = 0; i < table->topLevelItemCount(); ++i)
+        all << table->topLevelItem(i)->text(0) + QLatin1Char('=') + table->topLevelItem(i)->text(1);
+    }
+    return all;
+  }
+  /// Puts the picture in a window of its own, or back.
+  QAction* own() const { return saying<QAction>(*shown, "Own window"); }
 
   const std::int64_t run = running("a");
   live::Publisher trainer{workbench_.row(run).uuid};
   std::unique_ptr<LivePage> shown;
 };
 
-TEST_F(Live, WatchesTheSelectedRunOnlyWhileThePageIsInFront) {
-  const std::int64_t run = running("a");
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, WatchesTheSelectedRunOnlyWhileThePageIsInFront) {
   EXPECT_TRUE(shown->isWatching());
   EXPECT_TRUE(hasSegment(run));
   shown->hide();
@@ -101,10 +115,7 @@ TEST_F(Live, WatchesTheSelectedRunOnlyWhileThePageIsInFront) {
   EXPECT_TRUE(hasSegment(run));
 }
 
-TEST_F(Live, LeavesNothingWhenItCloses) {
-  const std::int64_t run = running("a");
-  choose(run);
-  auto shown = page();
+TEST_F(LiveTraining, LeavesNothingWhenItCloses) {
   ASSERT_TRUE(hasSegment(run));
   shown.reset();
   EXPECT_FALSE(hasSegment(run));
@@ -180,37 +191,24 @@ TEST_F(LiveTraining, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
   EXPECT_TRUE(shown->accessibleDescription().contains(QStringLiteral("row 1, column 2")));
 }
 
-TEST_F(Live, ALongNameLeavesTheStepToBeRead) {
+TEST_F(Live, ALongNameLeavesTheStepAndTheEndOfTheTrainingToBeRead) {
   const std::int64_t run = running(std::string(200, 'n'));
   choose(run);
   const auto shown = page();
   live::Publisher trainer(workbench_.row(run).uuid);
+  const auto expectRead = [&](const char* words) {
+    auto* label = firstWhere<QLabel>(
+        *shown, [words](const QLabel& one) { return one.text().endsWith(QLatin1String(words)); });
+    ASSERT_NE(label, nullptr) << words;
+    QCoreApplication::processEvents();
+    EXPECT_LE(label->fontMetrics().horizontalAdvance(label->text()), label->width()) << words;
+    (void)label->grab();
+    EXPECT_TRUE(label->toolTip().startsWith(QString(200, QLatin1Char('n')))) << words;
+  };
   publish(trainer, *shown, liveFrame(10));
-  auto* label = firstWhere<QLabel>(*shown, [](const QLabel& one) {
-    return one.text().endsWith(QStringLiteral("step 10 of 100"));
-  });
-  ASSERT_NE(label, nullptr);
-  QCoreApplication::processEvents();
-  EXPECT_LE(label->fontMetrics().horizontalAdvance(label->text()), label->width());
-  (void)label->grab();
-  EXPECT_TRUE(label->toolTip().startsWith(QString(200, QLatin1Char('n'))));
-}
-
-TEST_F(Live, TheEndOfTheTrainingIsReadBehindALongName) {
-  const std::int64_t run = running(std::string(200, 'n'));
-  choose(run);
-  const auto shown = page();
-  live::Publisher trainer(workbench_.row(run).uuid);
-  publish(trainer, *shown, liveFrame(10));
-  workbench_.row(run).state = store::RunState::Done;
-  workbench_.watcher().poll();
-  Q_EMIT workbench_.watcher().runsChanged({});
-  auto* label = firstWhere<QLabel>(*shown, [](const QLabel& one) {
-    return one.text().endsWith(QStringLiteral("the last frames stay"));
-  });
-  ASSERT_NE(label, nullptr);
-  QCoreApplication::processEvents();
-  EXPECT_LE(label->fontMetrics().horizontalAdvance(label->text()), label->width());
+  expectRead("step 10 of 100");
+  end(run);
+  expectRead("the last frames stay");
 }
 
 TEST_F(LiveTraining, OtherPagesTakeTheSampleOfAnImageThatWasChosenHere) {
@@ -229,30 +227,25 @@ TEST_F(LiveTraining, OtherPagesTakeTheSampleOfAnImageThatWasChosenHere) {
 }
 
 TEST_F(LiveTraining, OffersAWindowOfItsOwnOnlyForAPicture) {
-  const QList<QAction*> tools = shown->tools();
-  const auto own = std::find_if(tools.begin(), tools.end(), [](const QAction* action) {
-    return action->text() == QStringLiteral("Own window");
-  });
-  ASSERT_NE(own, tools.end());
-  EXPECT_FALSE((*own)->isEnabled());
+  EXPECT_TRUE(shown->tools().contains(own()));
+  EXPECT_FALSE(own()->isEnabled());
   publish(trainer, *shown, liveFrame(10));
-  ASSERT_TRUE((*own)->isEnabled());
-  (*own)->trigger();
+  ASSERT_TRUE(own()->isEnabled());
+  own()->trigger();
   EXPECT_NE(ownWindowOf(*shown), nullptr);
-  (*own)->trigger();
+  own()->trigger();
   EXPECT_EQ(ownWindowOf(*shown), nullptr);
 }
 
 TEST_F(LiveTraining, TheOwnWindowTakesTheKeysOfThePageAndEscapeClosesIt) {
   publish(trainer, *shown, liveFrame(10));
-  QAction* own = shown->tools().at(2);
-  own->trigger();
+  own()->trigger();
   QWidget* window = ownWindowOf(*shown);
   ASSERT_NE(window, nullptr);
   QTest::keyClick(window, Qt::Key_Period);
   EXPECT_EQ(shown->model().layer, 1);
   QTest::keyClick(window, Qt::Key_Escape);
-  EXPECT_TRUE(soon([&] { return !own->isChecked(); }));
+  EXPECT_TRUE(soon([&] { return !own()->isChecked(); }));
   EXPECT_EQ(ownWindowOf(*shown), nullptr);
 }
 
@@ -281,21 +274,11 @@ TEST_F(Live, KeepsTheLastPictureWhenTheTrainingEnds) {
   const auto shown = page();
   publish(*trainer, *shown, liveFrame(10));
   trainer.reset();
-  workbench_.row(run).state = store::RunState::Done;
-  workbench_.watcher().poll();
-  Q_EMIT workbench_.watcher().runsChanged({});
+  end(run);
   EXPECT_FALSE(shown->isWatching());
   EXPECT_FALSE(hasSegment(run));
   EXPECT_EQ(shown->model().shown()->step, 10);
   EXPECT_FALSE(shown->grab().isNull());
-}
-
-TEST_F(LiveTraining, AnExportHasEveryHeadAndTheValues) {
-  EXPECT_EQ(shown->figure(), nullptr);
-  publish(trainer, *shown, liveFrame(10));
-  const auto figure = shown->figure();
-  ASSERT_NE(figure, nullptr);
-  EXPECT_EQ(figure->error(), QString());
 }
 
 TEST_F(LiveTraining, AnExportOfTheMeanQueryHasTheMean) {
@@ -324,8 +307,8 @@ TEST_F(LiveTraining, AnExportWithoutPlacesIsDrawn) {
 }
 
 TEST_F(LiveTraining, EveryPartIsAFigureWithItsValues) {
-  for (const auto part : {LivePage::FigurePart::Schedule, LivePage::FigurePart::Matrices,
-                          LivePage::FigurePart::Steps})
+  for (const auto part : {LivePage::FigurePart::Attention, LivePage::FigurePart::Schedule,
+                          LivePage::FigurePart::Matrices, LivePage::FigurePart::Steps})
     EXPECT_EQ(shown->figureOf(part), nullptr);
   publish(trainer, *shown, liveFrame(10));
   publish(trainer, *shown, liveFrame(20));
@@ -338,6 +321,8 @@ TEST_F(LiveTraining, EveryPartIsAFigureWithItsValues) {
   };
   EXPECT_TRUE(csv(LivePage::FigurePart::Schedule).contains(QStringLiteral("mask factor")));
   EXPECT_TRUE(csv(LivePage::FigurePart::Schedule).contains(QStringLiteral("0.8")));
+  // Ten values of each of two heads, from the class token.
+  EXPECT_EQ(csv(LivePage::FigurePart::Attention).count(QLatin1Char('\n')), 1 + 2 * 10);
   // Mask, attention before and after it: 10 x 10 values each, below one line of titles.
   EXPECT_EQ(csv(LivePage::FigurePart::Matrices).count(QLatin1Char('\n')), 1 + 3 * 100);
   const QString steps = csv(LivePage::FigurePart::Steps);
@@ -361,14 +346,7 @@ TEST_F(LiveTraining, TheImagesBeingDenoisedAreAFigureWithARowForEachPrompt) {
   EXPECT_EQ(lines[1 + 16].toStdString(), "a red square,0.5,0,0,90,90,90");
   EXPECT_EQ(lines[1 + 3 * 16].toStdString(), "a circle,1,0,0,200,90,90");
   QTest::keyClick(shown.get(), Qt::Key_T);
-  QStringList values;
-  for (const QTreeWidget* table : shown->findChildren<QTreeWidget*>()) {
-    if (!table->accessibleName().startsWith(QStringLiteral("Mean pixel"))) continue;
-    for (int i = 0; i < table->topLevelItemCount(); ++i)
-      values << table->topLevelItem(i)->text(0) + QLatin1Char('=') +
-                    table->topLevelItem(i)->text(1);
-  }
-  EXPECT_EQ(values.join(QLatin1Char(';')).toStdString(),
+  EXPECT_EQ(rows("Mean pixel of each image being denoised").join(QLatin1Char(';')).toStdString(),
             "a red square=90.0 \u2192 90.0;a circle=92.3 \u2192 90.0");
 }
 
@@ -394,15 +372,6 @@ TEST_F(LiveTraining, TheScheduleIsMarkedAtTheStepThatIsShown) {
 TEST_F(LiveTraining, ShowsTheNumbersBehindThePictureAsTables) {
   publish(trainer, *shown, liveFrame(10));
   QTest::keyClick(shown.get(), Qt::Key_T);
-  const auto rows = [&](const char* name) {
-    QStringList all;
-    for (const QTreeWidget* table : shown->findChildren<QTreeWidget*>()) {
-      if (table->accessibleName() != QString::fromUtf8(name) || !table->isVisible()) continue;
-      for (int i = 0; i < table->topLevelItemCount(); ++i)
-        all << table->topLevelItem(i)->text(0) + QLatin1Char('=') + table->topLevelItem(i)->text(1);
-    }
-    return all;
-  };
   // The class token reads itself with 0.5 and every patch with 0.01.
   EXPECT_EQ(rows("Attention of the query by patch").size(), 10);
   EXPECT_TRUE(
@@ -486,22 +455,20 @@ TEST_F(Live, TheViewCanBeTakenBackAndNonsenseIsLeftOut) {
 
 TEST_F(LiveTraining, OpensInAWindowOfItsOwnAndComesBack) {
   publish(trainer, *shown, liveFrame(10));
-  QAction* own = shown->tools().at(2);
-  own->trigger();
+  own()->trigger();
   shown->hide();
   EXPECT_TRUE(shown->isWatching());  // its own window still shows it
-  own->trigger();
-  EXPECT_FALSE(own->isChecked());
+  own()->trigger();
+  EXPECT_FALSE(own()->isChecked());
 }
 
 TEST_F(LiveTraining, ThePageSaysWhereItsPictureIsAndBringsItBack) {
   publish(trainer, *shown, liveFrame(10));
-  QAction* own = shown->tools().at(2);
-  own->trigger();
+  own()->trigger();
   auto* back = saying<QPushButton>(*shown, "Show it here");
   EXPECT_TRUE(back->isVisible());
   back->click();
-  EXPECT_FALSE(own->isChecked());
+  EXPECT_FALSE(own()->isChecked());
   EXPECT_FALSE(back->isVisible());
 }
 
