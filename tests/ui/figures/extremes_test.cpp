@@ -32,5 +32,30 @@ TEST(Extremes, OfACurveThatGrewFromAnyLengthAreThoseOfTheWholeCurve) {
   }
 }
 
+TEST(Extremes, FindTheSameAsLookingAtEveryValue) {
+  std::vector<double> values;
+  for (int i = 0; i < 5000; ++i)
+    values.push_back(i % 97 == 0 ? std::nan("") : std::sin(i * 12.9898) * 43758);
+  Extremes grown;
+  for (const std::size_t size : {10U, 17U, 300U, 4097U, 5000U})
+    grown.update({values.data(), size}, grown.size());
+  for (std::size_t from = 0; from < values.size(); from += 37) {
+    for (const std::size_t length : {1U, 5U, 40U, 700U, 5000U}) {
+      const std::size_t to = std::min(from + length, values.size());
+      const auto found = grown.find(values, from, to);
+      double low = INFINITY, high = -INFINITY;
+      for (std::size_t i = from; i < to; ++i) {
+        if (std::isnan(values[i])) continue;
+        low = std::min(low, values[i]);
+        high = std::max(high, values[i]);
+      }
+      ASSERT_EQ(found.isAny, low <= high);
+      if (!found.isAny) continue;
+      ASSERT_EQ(values[found.low], low) << from << " to " << to;
+      ASSERT_EQ(values[found.high], high);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vitrine::ui

@@ -93,6 +93,53 @@ TEST(Decimate, CountsColumnsOfALogarithmicAxisInItsOwnScale) {
   EXPECT_LE(points.size(), 410U);
 }
 
+TEST(Decimate, GivesThePointsThatLookingGivesWithAnIndex) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 200'000; ++i) {
+    x.push_back(i * 0.5 + (i > 120'000 ? 3000 : 0));  // a jump: steps are not even everywhere
+    y.push_back(std::sin(i * 12.9898) * 43758);
+  }
+  y[77'777] = 1e6;
+  Extremes extremes;
+  extremes.update(y, 0);
+  for (const PlotWindow window :
+       {PlotWindow{0, 103'000, 500, AxisScale::Linear}, PlotWindow{10, 50'000, 300, AxisScale::Log},
+        PlotWindow{20'000, 90'000, 211, AxisScale::Linear}}) {
+    const auto fast = decimate(x, y, window, CurveIndex{extremes, {}});
+    const auto slow = decimate(x, y, window);
+    const auto extreme = [](const std::vector<QPointF>& points) {
+      double low = INFINITY, high = -INFINITY;
+      for (const QPointF& point : points) {
+        low = std::min(low, point.y());
+        high = std::max(high, point.y());
+      }
+      return std::pair(low, high);
+    };
+    EXPECT_EQ(extreme(fast), extreme(slow));
+    EXPECT_LE(fast.size(), slow.size());
+    // Column by column, not only over all.
+    const auto lows = [&window](const std::vector<QPointF>& points) {
+      std::vector<double> low(static_cast<std::size_t>(window.columns), INFINITY);
+      for (const QPointF& point : points) {
+        const double share = (point.x() - window.lower) / (window.upper - window.lower);
+        const auto column = static_cast<std::ptrdiff_t>(std::floor(share * window.columns));
+        if (column < 0 || column >= window.columns) continue;
+        double& at = low[static_cast<std::size_t>(column)];
+        at = std::min(at, point.y());
+      }
+      return low;
+    };
+    if (window.scale == AxisScale::Linear) {
+      const auto a = lows(fast), b = lows(slow);
+      int different = 0;  // a point on the edge of a column may fall to either side
+      for (std::size_t i = 0; i < a.size(); ++i) different += a[i] != b[i];
+      EXPECT_LE(different, 3);
+    }
+    EXPECT_TRUE(std::is_sorted(fast.begin(), fast.end(),
+                               [](QPointF a, QPointF b) { return a.x() < b.x(); }));
+  }
+}
+
 TEST(Smoother, DoesNotPullTheFirstValuesTowardsZero) {
   Smoother smoother(0.9);
   EXPECT_DOUBLE_EQ(smoother.next(5), 5);
@@ -154,6 +201,46 @@ TEST(CurveSeries, PlacesAStepWhereItIsInTheOrderOfAnotherMetric) {
   const CurveSeries over = loss.over(rate);
   EXPECT_EQ(over.placeOf(10, XAxis::Metric), std::optional<double>(0.3));
   EXPECT_FALSE(over.placeOf(15, XAxis::Metric));
+}
+
+TEST(CurveSeries, JoinsByStepAndSortsByTheOtherMetric) {
+  CurveSeries y, x;
+  ASSERT_TRUE(y.append({point(1, 10), point(2, 20), point(3, 30), point(4, 40)}));
+  ASSERT_TRUE(x.append({point(2, 9), point(4, 5)}));
+  const CurveSeries over = y.over(x);
+  ASSERT_EQ(over.size(), 3U) << "step 1 comes before the first value of the other";
+  EXPECT_EQ(over.x(XAxis::Metric)[0], 5);
+  EXPECT_EQ(over.y()[0], 40);
+  EXPECT_EQ(over.x(XAxis::Metric)[2], 9);
+  EXPECT_EQ(over.y()[2], 30);
+}
+
+TEST(CentredMean, IsTheMeanOfItsWindowAndGrowsWithTheCurve) {
+  std::vector<store::MetricPoint> points;
+  for (int i = 1; i <= 400; ++i) points.push_back(point(i, i == 50 ? kNaN : std::cos(i)));
+  const Smoothing mean{Smoothing::Kind::Centred, 11};
+  CurveSeries grown, whole;
+  ASSERT_TRUE(grown.append({points.begin(), points.begin() + 300}));
+  (void)grown.smoothed(mean);
+  ASSERT_TRUE(grown.append({points.begin() + 300, points.end()}));
+  ASSERT_TRUE(whole.append(points));
+  const auto a = grown.smoothed(mean), b = whole.smoothed(mean);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (i == 49) {
+      EXPECT_TRUE(std::isnan(a[i]));
+      continue;
+    }
+    double sum = 0;
+    int number = 0;
+    for (std::size_t j = i > 5 ? i - 5 : 0; j <= std::min(i + 5, a.size() - 1); ++j) {
+      if (!std::isfinite(points[j].value)) continue;
+      sum += points[j].value;
+      ++number;
+    }
+    EXPECT_NEAR(a[i], sum / number, 1e-9) << i;
+    EXPECT_NEAR(b[i], sum / number, 1e-9) << i;
+  }
 }
 
 bool update(CurveCache& cache, store::RunStore& store, std::int64_t run, const std::string& name) {

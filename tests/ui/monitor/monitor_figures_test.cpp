@@ -174,11 +174,10 @@ TEST(MonitorFormat, AMetricThatIsDeclaredLaterHasItsTitleAndItsFormat) {
 
 TEST(MonitorFormat, NoTitleReadsAsAQuotient) {
   OpenMonitor open;
-  PlotSettings settings = open.page->settings();
-  settings.x = XAxis::Metric;
-  settings.xMetric = "train/loss";
-  open.page->setSettings(settings);
-  open.page->waitUntilIdle();
+  open.set([](PlotSettings& plots) {
+    plots.x = XAxis::Metric;
+    plots.xMetric = "train/loss";
+  });
   for (const QString& group : open.page->groups()) open.page->setGroupOpen(group, true);
   open.page->waitUntilIdle();
   for (PlotCard* card : open.page->cards()) {

@@ -1,4 +1,4 @@
-// The choices of the Monitor page: groups, pins, search, axes, means, notes, figures.
+// The choices of the Monitor page: groups, pins, search, axes, notes, figures.
 #include <QLabel>
 #include <QScrollArea>
 #include <QSignalSpy>
@@ -139,10 +139,7 @@ TEST(MonitorAxes, EveryAxisShowsTheSameValuesElsewhere) {
   PlotCard* loss = open.page->card("train/loss");
   const std::size_t points = loss->plot().curves().front().series->size();
   for (const XAxis axis : {XAxis::Epoch, XAxis::Time, XAxis::Wall, XAxis::Step}) {
-    PlotSettings settings = open.page->settings();
-    settings.x = axis;
-    open.page->setSettings(settings);
-    open.page->waitUntilIdle();
+    open.set([axis](PlotSettings& plots) { plots.x = axis; });
     const CurveSeries& series = *loss->plot().curves().front().series;
     ASSERT_EQ(series.x(axis).size(), points);
     EXPECT_TRUE(std::is_sorted(series.x(axis).begin(), series.x(axis).end()));
@@ -150,149 +147,20 @@ TEST(MonitorAxes, EveryAxisShowsTheSameValuesElsewhere) {
       EXPECT_GT(series.x(axis).front(), 1e9) << "seconds since 1970";
     }
   }
-  PlotSettings settings = open.page->settings();
-  settings.x = XAxis::Metric;
-  settings.xMetric = "optimizer/learning_rate";
-  open.page->setSettings(settings);
-  open.page->waitUntilIdle();
+  open.set([](PlotSettings& plots) {
+    plots.x = XAxis::Metric;
+    plots.xMetric = "optimizer/learning_rate";
+  });
   ASSERT_FALSE(loss->plot().curves().empty());
   const CurveSeries& over = *loss->plot().curves().front().series;
   EXPECT_TRUE(std::is_sorted(over.x(XAxis::Metric).begin(), over.x(XAxis::Metric).end()));
-}
-
-TEST(CurveSeriesOver, JoinsByStepAndSortsByTheOtherMetric) {
-  const auto at = [](std::int64_t step, double value) {
-    store::MetricPoint point;
-    point.sequence = step;
-    point.segment = 1;
-    point.step = step;
-    point.value = value;
-    return point;
-  };
-  CurveSeries y, x;
-  ASSERT_TRUE(y.append({at(1, 10), at(2, 20), at(3, 30), at(4, 40)}));
-  ASSERT_TRUE(x.append({at(2, 9), at(4, 5)}));
-  const CurveSeries over = y.over(x);
-  ASSERT_EQ(over.size(), 3U) << "step 1 comes before the first value of the other";
-  EXPECT_EQ(over.x(XAxis::Metric)[0], 5);
-  EXPECT_EQ(over.y()[0], 40);
-  EXPECT_EQ(over.x(XAxis::Metric)[2], 9);
-  EXPECT_EQ(over.y()[2], 30);
-}
-
-TEST(CentredMean, IsTheMeanOfItsWindowAndGrowsWithTheCurve) {
-  std::vector<store::MetricPoint> points;
-  for (int i = 1; i <= 400; ++i) {
-    store::MetricPoint point;
-    point.sequence = point.step = i;
-    point.segment = 1;
-    point.value = i == 50 ? std::nan("") : std::cos(i);
-    points.push_back(point);
-  }
-  const Smoothing mean{Smoothing::Kind::Centred, 11};
-  CurveSeries grown, whole;
-  ASSERT_TRUE(grown.append({points.begin(), points.begin() + 300}));
-  (void)grown.smoothed(mean);
-  ASSERT_TRUE(grown.append({points.begin() + 300, points.end()}));
-  ASSERT_TRUE(whole.append(points));
-  const auto a = grown.smoothed(mean), b = whole.smoothed(mean);
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (i == 49) {
-      EXPECT_TRUE(std::isnan(a[i]));
-      continue;
-    }
-    double sum = 0;
-    int number = 0;
-    for (std::size_t j = i > 5 ? i - 5 : 0; j <= std::min(i + 5, a.size() - 1); ++j) {
-      if (!std::isfinite(points[j].value)) continue;
-      sum += points[j].value;
-      ++number;
-    }
-    EXPECT_NEAR(a[i], sum / number, 1e-9) << i;
-    EXPECT_NEAR(b[i], sum / number, 1e-9) << i;
-  }
-}
-
-TEST(Extremes, FindTheSameAsLookingAtEveryValue) {
-  std::vector<double> values;
-  for (int i = 0; i < 5000; ++i)
-    values.push_back(i % 97 == 0 ? std::nan("") : std::sin(i * 12.9898) * 43758);
-  Extremes grown;
-  for (const std::size_t size : {10U, 17U, 300U, 4097U, 5000U})
-    grown.update({values.data(), size}, grown.size());
-  for (std::size_t from = 0; from < values.size(); from += 37) {
-    for (const std::size_t length : {1U, 5U, 40U, 700U, 5000U}) {
-      const std::size_t to = std::min(from + length, values.size());
-      const auto found = grown.find(values, from, to);
-      double low = INFINITY, high = -INFINITY;
-      for (std::size_t i = from; i < to; ++i) {
-        if (std::isnan(values[i])) continue;
-        low = std::min(low, values[i]);
-        high = std::max(high, values[i]);
-      }
-      ASSERT_EQ(found.isAny, low <= high);
-      if (!found.isAny) continue;
-      ASSERT_EQ(values[found.low], low) << from << " to " << to;
-      ASSERT_EQ(values[found.high], high);
-    }
-  }
-}
-
-TEST(DecimateWithIndex, GivesThePointsThatLookingGives) {
-  std::vector<double> x, y;
-  for (int i = 0; i < 200'000; ++i) {
-    x.push_back(i * 0.5 + (i > 120'000 ? 3000 : 0));  // a jump: steps are not even everywhere
-    y.push_back(std::sin(i * 12.9898) * 43758);
-  }
-  y[77'777] = 1e6;
-  Extremes extremes;
-  extremes.update(y, 0);
-  for (const PlotWindow window :
-       {PlotWindow{0, 103'000, 500, AxisScale::Linear}, PlotWindow{10, 50'000, 300, AxisScale::Log},
-        PlotWindow{20'000, 90'000, 211, AxisScale::Linear}}) {
-    const auto fast = decimate(x, y, window, CurveIndex{extremes, {}});
-    const auto slow = decimate(x, y, window);
-    const auto extreme = [](const std::vector<QPointF>& points) {
-      double low = INFINITY, high = -INFINITY;
-      for (const QPointF& point : points) {
-        low = std::min(low, point.y());
-        high = std::max(high, point.y());
-      }
-      return std::pair(low, high);
-    };
-    EXPECT_EQ(extreme(fast), extreme(slow));
-    EXPECT_LE(fast.size(), slow.size());
-    // Column by column, not only over all.
-    const auto lows = [&window](const std::vector<QPointF>& points) {
-      std::vector<double> low(static_cast<std::size_t>(window.columns), INFINITY);
-      for (const QPointF& point : points) {
-        const double share = (point.x() - window.lower) / (window.upper - window.lower);
-        const auto column = static_cast<std::ptrdiff_t>(std::floor(share * window.columns));
-        if (column < 0 || column >= window.columns) continue;
-        double& at = low[static_cast<std::size_t>(column)];
-        at = std::min(at, point.y());
-      }
-      return low;
-    };
-    if (window.scale == AxisScale::Linear) {
-      const auto a = lows(fast), b = lows(slow);
-      int different = 0;  // a point on the edge of a column may fall to either side
-      for (std::size_t i = 0; i < a.size(); ++i) different += a[i] != b[i];
-      EXPECT_LE(different, 3);
-    }
-    EXPECT_TRUE(std::is_sorted(fast.begin(), fast.end(),
-                               [](QPointF a, QPointF b) { return a.x() < b.x(); }));
-  }
 }
 
 TEST(MonitorClipping, LeavesTheOutermostHundredthsOutAndSaysSo) {
   OpenMonitor open({0, 4000});
   PlotCard* loss = open.page->card("train/loss");
   const double whole = loss->plot().yAxis().span();
-  PlotSettings settings = open.page->settings();
-  settings.isClipped = true;
-  open.page->setSettings(settings);
+  open.set([](PlotSettings& plots) { plots.isClipped = true; });
   EXPECT_LT(loss->plot().yAxis().span(), whole);
   QTest::mouseMove(&loss->plot(), QPoint(100, 100));
   loss->plot().setFocus();
@@ -304,12 +172,11 @@ TEST(MonitorClipping, LeavesTheOutermostHundredthsOutAndSaysSo) {
 
 TEST(MonitorView, IsTheSameAfterItWasGivenToAnotherPage) {
   OpenMonitor open;
-  PlotSettings settings = open.page->settings();
-  settings.x = XAxis::Epoch;
-  settings.smoothing = {Smoothing::Kind::Centred, 25};
-  settings.isLogY = true;
-  settings.isClipped = true;
-  open.page->setSettings(settings);
+  open.set([](PlotSettings& plots) {
+    plots.x = XAxis::Epoch;
+    plots.smoothing = {Smoothing::Kind::Centred, 25};
+    plots.isLogY = plots.isClipped = true;
+  });
   open.page->setPinned("test/top1", false);
   open.page->setGroupOpen(open.page->groups().front(), true);
   QCoreApplication::processEvents();
@@ -344,10 +211,10 @@ TEST(MonitorView, StatesThatAreNoneDoNoHarm) {
 // An exported figure opens as what it was.
 TEST(MonitorFigure, EveryFormatRedrawsTheSamePicture) {
   OpenMonitor open({0, 1500});
-  PlotSettings settings = open.page->settings();
-  settings.isLogY = true;
-  settings.smoothing = {Smoothing::Kind::Ema, 0.95};
-  open.page->setSettings(settings);
+  open.set([](PlotSettings& plots) {
+    plots.isLogY = true;
+    plots.smoothing = {Smoothing::Kind::Ema, 0.95};
+  });
   CurvePlot& plot = open.page->card("train/loss")->plot();
   plot.setFocus();
   QTest::keyClick(&plot, Qt::Key_Plus);
@@ -391,11 +258,10 @@ TEST(MonitorFigure, SaysHowItIsSmoothedAndCarriesItsNotes) {
 
 TEST(MonitorFigure, HasANoteAtItsStepInTheOrderOfAnotherMetric) {
   OpenMonitor open;
-  PlotSettings settings = open.page->settings();
-  settings.x = XAxis::Metric;
-  settings.xMetric = "optimizer/learning_rate";
-  open.page->setSettings(settings);
-  open.page->waitUntilIdle();
+  open.set([](PlotSettings& plots) {
+    plots.x = XAxis::Metric;
+    plots.xMetric = "optimizer/learning_rate";
+  });
   CurvePlot& plot = open.page->card("train/loss")->plot();
   ASSERT_FALSE(plot.curves().empty());
   const PlottedCurve curve = plot.curves().front();

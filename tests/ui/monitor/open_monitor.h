@@ -21,6 +21,14 @@ struct OpenMonitor {
     page.waitUntilIdle();
     QCoreApplication::processEvents();
   }
+  /// Changes the settings of all plots.
+  template <class Change>
+  void set(Change change) {
+    PlotSettings settings = page->settings();
+    change(settings);
+    page->setSettings(settings);
+    page->waitUntilIdle();
+  }
   SampleStudio studio;
   std::unique_ptr<MonitorPage> page;
 };
