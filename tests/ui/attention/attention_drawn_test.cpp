@@ -40,11 +40,10 @@ class DrawnAttention : public PageTest<AttentionPage> {
  protected:
   DrawnAttention() { workbench_.become(attentionCatalog()); }
   static void click(AttentionView& view, double down, double right) {
-    QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
-                      placeOf(view, [=](const FigureTarget& target) {
-                        return target.queryAt && std::abs((*target.queryAt)[0] - down) < 0.1 &&
-                               std::abs((*target.queryAt)[1] - right) < 0.1;
-                      }));
+    clickAt(view, [=](const FigureTarget& target) {
+      return target.queryAt && std::abs((*target.queryAt)[0] - down) < 0.1 &&
+             std::abs((*target.queryAt)[1] - right) < 0.1;
+    });
   }
   static std::vector<float> weights(const AttentionPage& page) {
     return page.panels()[0]->scene().row(0, 0).weights;

@@ -151,10 +151,9 @@ TEST_F(AttentionWeights, TheFirstLayerShowsFiltersAndPositionsLikeTheChosenOne) 
   ASSERT_TRUE(panel.hasImage());
   EXPECT_THAT(summary(panel.headsView()), HasSubstr("6 filters of 2 x 2 pixels"));
   AttentionView& similar = panel.headView();
-  QTest::mouseClick(
-      &similar, Qt::LeftButton, Qt::NoModifier, placeOf(similar, [](const FigureTarget& target) {
-        return target.queryAt && (*target.queryAt)[0] < 0.4 && (*target.queryAt)[1] < 0.4;
-      }));
+  clickAt(similar, [](const FigureTarget& target) {
+    return target.queryAt && (*target.queryAt)[0] < 0.4 && (*target.queryAt)[1] < 0.4;
+  });
   EXPECT_EQ(panel.scene().row(0, 0).weights, (std::vector<float>{1, 0.9F, -1, -1}));
   EXPECT_THAT(summary(similar), HasSubstr("query: row 0, column 0"));
   EXPECT_EQ(panel.headView().figure()->note(), QString()) << "it is not attention";

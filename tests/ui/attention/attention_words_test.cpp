@@ -16,7 +16,6 @@
 namespace vitrine::ui {
 namespace {
 
-
 class WordsAndPatches : public PageTest<AttentionPage> {
  protected:
   std::unique_ptr<AttentionPage> shownPage() {
@@ -31,16 +30,13 @@ class WordsAndPatches : public PageTest<AttentionPage> {
 TEST_F(WordsAndPatches, AreChosenByClick) {
   const auto shown = shownPage();
   AttentionView& view = shown->panels()[0]->headView();
-  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(view, [](const FigureTarget& target) { return target.token == 1; }));
+  clickAt(view, [](const FigureTarget& target) { return target.token == 1; });
   EXPECT_EQ(query(*shown), 1);
   EXPECT_EQ(shown->panels()[0]->scene().queryText(0).toStdString(), "query: red");
   EXPECT_THAT(view.figure()->csv().toStdString(),
               test::HasTexts("0,,0,0,a,,,0.5,shown", ",bag,,,,masked"));
-  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(view, [](const FigureTarget& target) {
-                      return target.queryAt && (*target.queryAt)[1] > 0.75;
-                    }));
+  clickAt(view,
+          [](const FigureTarget& target) { return target.queryAt && (*target.queryAt)[1] > 0.75; });
   EXPECT_EQ(query(*shown), 4);
   EXPECT_THAT(view.figure()->csv().toStdString(), test::HasLine("0,,0,1,red,,,0.5,shown\n"));
 }

@@ -1,25 +1,9 @@
 // A catalog with models that offer attention in different ways.
 #pragma once
 
-#include "core/config/catalog.h"
+#include "tests/ui/support/item_card.h"
 
 namespace vitrine::ui {
-
-inline ItemCard cardWith(ItemKind kind, const char* id, std::vector<std::string> offers,
-                         std::vector<std::string> needs = {}) {
-  ItemCard card;
-  card.kind = kind;
-  card.id = id;
-  card.title = id;
-  card.offers = std::move(offers);
-  card.needs = std::move(needs);
-  return card;
-}
-
-inline ItemCard withFields(ItemCard card, std::vector<Field> fields) {
-  card.schema.fields = std::move(fields);
-  return card;
-}
 
 inline Catalog attentionCatalog() {
   return {{cardWith(ItemKind::Architecture, "patches", {"image_classifier", "attention_source"}),

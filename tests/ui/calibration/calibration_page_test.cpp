@@ -19,6 +19,7 @@
 #include "tests/ui/calibration/answers.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/item_card.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
@@ -41,10 +42,8 @@ TEST_F(Calibration, DrawsTheNewestAnswersWithTheSplitInTheTitle) {
                                          samples::predictions(samples::mixedAnswers(), 200)})});
   ASSERT_EQ(shown->shown().size(), 1u);
   EXPECT_EQ(shown->current()->step, 200);
-  EXPECT_TRUE(figure(*shown, "Reliability diagram")
-                  .figure()
-                  ->summary()
-                  .startsWith(QLatin1String("Reliability, test")));
+  EXPECT_THAT(figure(*shown, "Reliability diagram").figure()->summary().toStdString(),
+              ::testing::StartsWith("Reliability, test"));
   EXPECT_EQ(shown->notice().toStdString(), "");
 }
 
@@ -100,8 +99,7 @@ TEST_F(Calibration, TheSliderMovesTheTemperatureByKeyboard) {
 TEST_F(Calibration, AClickOnABinOpensItsErrorsTheMostConfidentFirst) {
   const auto shown = page({mixed()});
   FigureView& view = figure(*shown, "Reliability diagram");
-  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(view, [](const FigureTarget& target) { return target.image == 12; }));
+  clickAt(view, [](const FigureTarget& target) { return target.image == 12; });
   const auto& entries = only<SampleStrip>(*shown).entries();
   ASSERT_GE(entries.size(), 2u);
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -121,8 +119,7 @@ TEST_F(Calibration, ABinOfOneClassListsItsProbabilityAndWhichImagesAreOfIt) {
   QTest::keyClick(named<QComboBox>(*shown, "Probability"), Qt::Key_Down);
   ASSERT_TRUE(soon([&] { return shown->current()->binning.target == 0; }));
   FigureView& view = figure(*shown, "Reliability diagram");
-  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(view, [](const FigureTarget& target) { return target.image == 0; }));
+  clickAt(view, [](const FigureTarget& target) { return target.image == 0; });
   const auto& entries = only<SampleStrip>(*shown).entries();
   ASSERT_EQ(std::ssize(entries), shown->current()->now.bins[0].count);
   for (const auto& entry : entries) {
@@ -132,7 +129,7 @@ TEST_F(Calibration, ABinOfOneClassListsItsProbabilityAndWhichImagesAreOfIt) {
   }
   EXPECT_EQ(only<SampleStrip>(*shown).plotTable().columns[3].toStdString(), "probability of 0");
   EXPECT_THAT(labels(*shown), HasSubstr("those not of 0 first"));
-  QTest::mouseClick(button<QToolButton>(*shown, "Misclassified"), Qt::LeftButton);
+  press<QToolButton>(*shown, "Misclassified");
   ASSERT_FALSE(only<SampleStrip>(*shown).entries().empty());
   for (const auto& entry : only<SampleStrip>(*shown).entries()) {
     EXPECT_EQ(entry.target.toStdString(), "");
@@ -164,10 +161,7 @@ TEST_F(Calibration, KeysReachEveryBinEveryImageAndEveryCell) {
 TEST_F(Calibration, ACellOpensItsImages) {
   const auto shown = page({mixed()});
   FigureView& view = figure(*shown, "Confusion matrix");
-  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(view, [](const FigureTarget& target) {
-                      return target.cell == std::array{1, 0};
-                    }));
+  clickAt(view, [](const FigureTarget& target) { return target.cell == std::array{1, 0}; });
   const auto& entries = only<SampleStrip>(*shown).entries();
   ASSERT_FALSE(entries.empty());
   for (const auto& entry : entries) {
@@ -188,10 +182,7 @@ TEST_F(Calibration, OfManyClassesThoseThatAreConfusedMostHaveCells) {
   FigureView& view = figure(*shown, "Confusion matrix");
   EXPECT_TRUE(view.figure()->summary().startsWith(
       QLatin1String("Confusion, test: the 30 most confused of 120 classes: ")));
-  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(view, [](const FigureTarget& target) {
-                      return target.cell == std::array{28, 29};
-                    }));
+  clickAt(view, [](const FigureTarget& target) { return target.cell == std::array{28, 29}; });
   EXPECT_EQ(shown->viewState()["cell"], Json({107, 109}));
   EXPECT_EQ(only<SampleStrip>(*shown).entries().size(), 2u);
   view.setFocus();
@@ -225,7 +216,7 @@ TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
 
 TEST_F(Calibration, TheChosenImageHasAShortNameAndTheWholeInItsToolTip) {
   const auto shown = page({mixed()});
-  QTest::mouseClick(button<QToolButton>(*shown, "Misclassified"), Qt::LeftButton);
+  press<QToolButton>(*shown, "Misclassified");
   const QString name = QStringLiteral("Image %1, test \u00b7 T 1.00")
                            .arg(only<SampleStrip>(*shown).entries().front().id);
   Figure* figure = named<FigureView>(*shown, "Chosen image")->figure();
@@ -298,16 +289,14 @@ TEST_F(Calibration, TheFilmGoesThroughTheStepsByKeyAndClick) {
   EXPECT_EQ(workbench_.selection().step(), 200);
   QTest::keyClick(&film, Qt::Key_Right);
   EXPECT_TRUE(soon([&] { return shown->current()->step == 300; }));
-  QTest::mouseClick(&film, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(film, [](const FigureTarget& target) { return target.image == 0; }));
+  clickAt(film, [](const FigureTarget& target) { return target.image == 0; });
   EXPECT_TRUE(soon([&] { return shown->current()->step == 100; }));
 }
 
 TEST_F(Calibration, FollowsWhatARunStoresWhileItTrains) {
   const std::int64_t run = mixed();
   const auto shown = page({run});
-  store::RunStore other(workbench_.store().file());
-  other.addArtifact(run, samples::predictions(samples::mixedAnswers(), 200));
+  workbench_.store().addArtifact(run, samples::predictions(samples::mixedAnswers(), 200));
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(soon([&] { return shown->current()->step == 200; }));
 }
@@ -335,16 +324,8 @@ TEST_F(Calibration, AModelThatDoesNotClassifyIsASentenceAndNoOffer) {
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
   ASSERT_NE(button(*shown, "Compute the answers"), nullptr) << "while the plugins are read";
-  Catalog catalog;
-  ItemCard& painter = catalog.items.emplace_back();
-  painter.kind = ItemKind::Architecture;
-  painter.id = "painter";
-  painter.offers = {"denoiser"};
-  ItemCard& answers = catalog.items.emplace_back();
-  answers.kind = ItemKind::Analysis;
-  answers.id = "calibration";
-  answers.needs = {"image_classifier"};
-  workbench_.become(std::move(catalog));
+  workbench_.become({{cardWith(ItemKind::Architecture, "painter", {"denoiser"}),
+                      cardWith(ItemKind::Analysis, "calibration", {}, {"image_classifier"})}});
   EXPECT_TRUE(soon([&] { return button(*shown, "Compute the answers") == nullptr; }));
   EXPECT_THAT(labels(*shown), HasSubstr("for the model of \u201ca\u201d."));
 }
@@ -365,9 +346,8 @@ TEST_F(Calibration, TheFilmIsCompletedFromTheStoredCheckpoints) {
   EXPECT_EQ(program.asked()[0]["model"], "100");
   EXPECT_EQ(program.asked()[1]["model"], "200");
   for (const Json& request : program.asked()) EXPECT_EQ(request["split"], "test");
-  store::RunStore other(workbench_.store().file());
   for (const std::int64_t step : {100, 200})
-    other.addArtifact(run, samples::predictions(samples::fourAnswers(), step));
+    workbench_.store().addArtifact(run, samples::predictions(samples::fourAnswers(), step));
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(soon([&] { return film.figure()->imageCount() == 3; }));
   EXPECT_EQ(button(*shown, "Complete the film"), nullptr) << "nothing is missing any more";
@@ -409,22 +389,20 @@ TEST_F(Calibration, ShapeAgainstTextureIsADotACategory) {
   const std::int64_t a = runWith("a", {samples::predictions(samples::mixedAnswers()),
                                        samples::cueDecisions({10, 2, 6, 10, 6, 2, 10, 0, 0})});
   const auto shown = page({a});
-  auto* cues = button<QToolButton>(*shown, "Shape or texture");
-  ASSERT_NE(cues, nullptr);
-  QTest::mouseClick(cues, Qt::LeftButton);
+  press<QToolButton>(*shown, "Shape or texture");
   figure(*shown, "Confusion matrix").setFocus();
   const std::string csv = shown->figure()->csv().toStdString();
   EXPECT_THAT(csv, HasLine("a,circle,10,2,6,0.25\n"));
   EXPECT_THAT(csv, HasLine("a,star,10,0,0,\n")) << "nothing was decided for either cue";
   EXPECT_EQ(figure(*shown, "Confusion matrix").figure()->summary().toStdString(),
             "Shape or texture; a: 50.0\u2009% by shape, 16 of 30 images for either cue");
-  QTest::mouseClick(cues, Qt::LeftButton);
+  press<QToolButton>(*shown, "Shape or texture");
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasLine("label,predicted,count\n"));
 }
 
 TEST_F(Calibration, SaysThatNoDecisionsBetweenCuesAreStored) {
   const auto shown = page({mixed()});
-  QTest::mouseClick(button<QToolButton>(*shown, "Shape or texture"), Qt::LeftButton);
+  press<QToolButton>(*shown, "Shape or texture");
   EXPECT_EQ(figure(*shown, "Confusion matrix").figure(), nullptr);
   EXPECT_EQ(figure(*shown, "Confusion matrix").plotSummary().toStdString(),
             "These runs have stored no decisions between shape and texture up to this step. A run "
@@ -435,26 +413,21 @@ TEST_F(Calibration, SaysThatNoDecisionsBetweenCuesAreStored) {
 TEST_F(Calibration, DecisionsBetweenCuesAreComputedInOneClickWhereTheDataHaveBoth) {
   const FakeAnalyses program;
   workbench_.serve();
-  Catalog catalog;
-  ItemCard& data = catalog.items.emplace_back();
-  data.kind = ItemKind::Dataset;
-  data.id = "cues";
-  data.offers = {"image", "label", "shape", "texture"};
-  workbench_.become(std::move(catalog));
+  workbench_.become(
+      {{cardWith(ItemKind::Dataset, "cues", {"image", "label", "shape", "texture"})}});
   const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers())},
                                    {{"data", {{"dataset", "cues"}}}});
   workbench_.row(run).latestCheckpoint = 100;
   const auto shown = page({run});
   EXPECT_EQ(button(*shown, "Compute the answers"), nullptr) << "nothing that is shown is missing";
-  QTest::mouseClick(button<QToolButton>(*shown, "Shape or texture"), Qt::LeftButton);
+  press<QToolButton>(*shown, "Shape or texture");
   EXPECT_THAT(
       shown->notice().toStdString(),
       HasSubstr(
           "No decisions between shape and texture are stored of \u201ca\u201d. Cost: loading 1"));
   press(*shown, "Compute the answers");
   ASSERT_TRUE(soon([&] { return !program.asked().empty(); }));
-  store::RunStore other(workbench_.store().file());
-  other.addArtifact(run, samples::cueDecisions({10, 2, 6, 10, 6, 2, 10, 0, 0}));
+  workbench_.store().addArtifact(run, samples::cueDecisions({10, 2, 6, 10, 6, 2, 10, 0, 0}));
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(soon([&] { return figure(*shown, "Confusion matrix").figure() != nullptr; }));
   EXPECT_TRUE(soon([&] { return button(*shown, "Compute the answers") == nullptr; }));

@@ -16,6 +16,7 @@
 #include "tests/ui/live/live_frames.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/item_card.h"
 #include "tests/ui/support/program_script.h"
 #include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
@@ -389,13 +390,9 @@ TEST_F(LiveTraining, ShowsTheNumbersBehindThePictureAsTables) {
 }
 
 TEST_F(Live, SaysTheUnitOfTheTaskAndTheClassOfTheProbeImage) {
-  Catalog catalog;
-  ItemCard task;
-  task.kind = ItemKind::Task;
-  task.id = "describe";
+  ItemCard task = cardWith(ItemKind::Task, "describe", {});
   task.metrics.unit = "texts";
-  catalog.items.push_back(task);
-  workbench_.become(catalog);
+  workbench_.become({{task}});
   const std::int64_t run = workbench_.addRun(
       "a", {{"task", {{"name", "describe"}}},
             {"data", {{"dataset", "clothes"}, {"classes", {"shirt", "dress", "coat", "shoe"}}}}});

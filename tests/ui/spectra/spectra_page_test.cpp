@@ -139,10 +139,7 @@ TEST_F(Spectra, NoCurveRunsThroughTheRanksOfTheHeads) {
 TEST_F(Spectra, AClickAndTheKeysReachEveryHead) {
   const auto shown = page({trained()});
   FigureView& heads = figure(*shown, "Spectra of all heads");
-  QTest::mouseClick(&heads, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(heads, [](const FigureTarget& target) {
-                      return target.layer == 1 && target.head == 1;
-                    }));
+  clickAt(heads, [](const FigureTarget& target) { return target.layer == 1 && target.head == 1; });
   EXPECT_EQ(shown->viewState()["layer"], 1);
   EXPECT_EQ(shown->viewState()["head"], 1);
   EXPECT_EQ(workbench_.selection().layer(), 1);
@@ -188,16 +185,12 @@ TEST_F(Spectra, StepsAreReachedByKeyAndOnTheWaterfall) {
   EXPECT_EQ(workbench_.selection().step(), 50);
   QTest::keyClick(&fall, Qt::Key_Right, Qt::ControlModifier);
   EXPECT_EQ(shown->shownStep(), 100);
-  QTest::mouseClick(&fall, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(fall, [](const FigureTarget& target) {
-                      return target.queryAt && (*target.queryAt)[1] < 0.1;
-                    }));
+  clickAt(fall,
+          [](const FigureTarget& target) { return target.queryAt && (*target.queryAt)[1] < 0.1; });
   EXPECT_EQ(shown->shownStep(), 0);
   // A column reaches half way to the next one.
-  QTest::mouseClick(&fall, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(fall, [](const FigureTarget& target) {
-                      return target.queryAt && (*target.queryAt)[1] > 0.3;
-                    }));
+  clickAt(fall,
+          [](const FigureTarget& target) { return target.queryAt && (*target.queryAt)[1] > 0.3; });
   EXPECT_EQ(shown->shownStep(), 50);
 }
 

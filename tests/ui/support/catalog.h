@@ -1,20 +1,18 @@
 // A catalog with every type of field, as JSON would bring it.
 #pragma once
 
-#include "core/config/catalog.h"
 #include "core/config/train_schema.h"
+#include "tests/ui/support/item_card.h"
 
 namespace vitrine::ui {
 
 inline Catalog testCatalog() {
   Catalog catalog;
-  ItemCard picture;
-  picture.kind = ItemKind::Architecture;
-  picture.id = "picture";
+  ItemCard picture =
+      cardWith(ItemKind::Architecture, "picture", {"image_classifier", "attention_source"});
   picture.title = "Picture transformer";
   picture.paper = "Nobody et al. 2026";
   picture.doc = "splits a picture into patches";
-  picture.offers = {"image_classifier", "attention_source"};
   picture.schema.fields = {
       sizeField("image_size", 28, "side of the input").range(1, 1024).withUnit("px"),
       sizeField("patch_size", 7, "side of a patch").range(1, 256).withUnit("px"),
@@ -53,37 +51,25 @@ inline Catalog testCatalog() {
   blind.schema.presets.clear();
   catalog.items.push_back(blind);
 
-  ItemCard task;
-  task.kind = ItemKind::Task;
-  task.id = "sorting";
+  ItemCard task = cardWith(ItemKind::Task, "sorting", {}, {"image_classifier"});
   task.title = "Sorting";
-  task.needs = {"image_classifier"};
   task.schema.fields = {
       realField("label_smoothing", 0.0, "share of the other classes").range(0, 1)};
   catalog.items.push_back(task);
 
-  ItemCard data;
-  data.kind = ItemKind::Dataset;
-  data.id = "squares";
+  ItemCard data = cardWith(ItemKind::Dataset, "squares", {"image", "label"});
   data.title = "Squares";
-  data.offers = {"image", "label"};
   data.schema.fields = {textField("folder", "/tmp", "where the files are")};
   catalog.items.push_back(data);
 
-  ItemCard attention;
-  attention.kind = ItemKind::Analysis;
-  attention.id = "attention_rank";
+  ItemCard attention = cardWith(ItemKind::Analysis, "attention_rank", {}, {"attention_source"});
   attention.title = "Attention rank";
   attention.doc = "singular values of every head";
-  attention.needs = {"attention_source"};
   attention.schema.fields = {integerField("images", 4, "images it looks at").range(1, 64)};
   catalog.items.push_back(attention);
-  ItemCard calibration;
-  calibration.kind = ItemKind::Analysis;
-  calibration.id = "calibration";
+  ItemCard calibration = cardWith(ItemKind::Analysis, "calibration", {}, {"image_classifier"});
   calibration.title = "Calibration";
   calibration.doc = "reliability bins";
-  calibration.needs = {"image_classifier"};
   catalog.items.push_back(calibration);
   for (const ItemCard& card : trainingCards()) catalog.items.push_back(card);
   return catalog;

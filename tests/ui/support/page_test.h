@@ -44,6 +44,11 @@ class PageTest : public ::testing::Test {
     ADD_FAILURE() << "the figure has no such place";
     return {};
   }
+  /// At the first such point.
+  template <class Matches>
+  static void clickAt(FigureView& view, Matches isWanted) {
+    QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier, placeOf(view, isWanted));
+  }
   static FigureView& figure(const QWidget& page, const char* name) {
     return *named<FigureView>(page, name);
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/config/catalog.h"
+#include "tests/ui/support/item_card.h"
 
 namespace vitrine::ui {
 
@@ -16,14 +16,8 @@ inline Catalog drawingCatalog() {
   Catalog catalog;
   const auto add = [&](ItemKind kind, const char* id, std::vector<std::string> offers,
                        std::vector<std::string> needs, std::vector<Field> fields = {}) {
-    ItemCard card;
-    card.kind = kind;
-    card.id = id;
-    card.title = id;
-    card.offers = std::move(offers);
-    card.needs = std::move(needs);
-    card.schema.fields = std::move(fields);
-    catalog.items.push_back(std::move(card));
+    catalog.items.push_back(
+        withFields(cardWith(kind, id, std::move(offers), std::move(needs)), std::move(fields)));
   };
   add(ItemKind::Architecture, "painter", {"painting", "looking"}, {});
   add(ItemKind::Architecture, "talker", {"talking"}, {});
@@ -115,15 +109,8 @@ def sample(request):
 /// The same with what the run of a sample database that draws is made of.
 inline Catalog sampleCatalog() {
   Catalog catalog = drawingCatalog();
-  ItemCard model, task;
-  model.kind = ItemKind::Architecture;
-  model.id = model.title = "sit_llama";
-  model.offers = {"painting"};
-  task.kind = ItemKind::Task;
-  task.id = task.title = "generation";
-  task.needs = {"painting", "image"};
-  catalog.items.push_back(std::move(model));
-  catalog.items.push_back(std::move(task));
+  catalog.items.push_back(cardWith(ItemKind::Architecture, "sit_llama", {"painting"}));
+  catalog.items.push_back(cardWith(ItemKind::Task, "generation", {}, {"painting", "image"}));
   return catalog;
 }
 

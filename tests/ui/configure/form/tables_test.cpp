@@ -6,6 +6,7 @@
 
 #include "core/config/edit/document.h"
 #include "tests/ui/configure/configure_fixture.h"
+#include "tests/ui/support/item_card.h"
 #include "ui/configure/form/form_row.h"
 #include "ui/configure/form/pipeline_editor.h"
 #include "ui/configure/form/table_bar.h"
@@ -23,14 +24,9 @@ Catalog catalogWithTransforms() {
   }
   const auto add = [&](const char* id, std::vector<std::string> needs,
                        std::vector<std::string> offers, std::vector<Field> fields) {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = card.title = id;
+    ItemCard card = cardWith(ItemKind::Transform, id, std::move(offers), std::move(needs));
     card.doc = "changes something";
-    card.needs = std::move(needs);
-    card.offers = std::move(offers);
-    card.schema.fields = std::move(fields);
-    catalog.items.push_back(card);
+    catalog.items.push_back(withFields(std::move(card), std::move(fields)));
   };
   add("resize", {"image"}, {}, {});
   add("random_crop", {"image"}, {}, {integerField("padding", 4, "border").range(0, 512)});
