@@ -15,7 +15,6 @@ namespace vitrine::test {
 namespace {
 
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
 
 TEST(Compare, GivesMeanAndDeviationOverSeedsAndWhatDiffers) {
   const Json groups = onShared({"compare", "Tiny", "--json", "--metric", "test/*"}).json();
@@ -60,7 +59,7 @@ TEST(Compare, WritesFractionsInPercentForPeopleAndRawForPrograms) {
   const double mean = groups[0].at("metrics").at("test/top1").at("mean").get<double>();
   ASSERT_LE(mean, 1);
   const std::string text = onShared({"compare", "1", "--metric", "test/top1"}).out;
-  EXPECT_THAT(text, HasSubstr("test/top1 (%)"));
+  EXPECT_THAT(text, ::testing::HasSubstr("test/top1 (%)"));
   bool isThere = false;  // with as many digits as its interval supports
   for (int decimals = 0; decimals < 4; ++decimals) {
     isThere = isThere || text.find("done  " + store::metricNumber({}, 100 * mean, decimals)) !=

@@ -14,7 +14,6 @@ namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// A finished run of 1,000 points whose lowest and highest are at steps 333 and 667.
@@ -162,7 +161,7 @@ TEST(Pruning, CountsCheckpointsAndThenRemovesAllButTheBest) {
   EXPECT_FALSE(fs::exists(folder / "step-300"));
   const Ended all = vitrine({"db", "prune", "1", "--keep", "none", "--yes", "--db", database});
   EXPECT_EQ(all.code, 0) << all.err;
-  EXPECT_THAT(all.err, HasSubstr("1 checkpoint, 2.0 kB, removed"));
+  EXPECT_THAT(all.err, ::testing::HasSubstr("1 checkpoint, 2.0 kB, removed"));
   EXPECT_FALSE(fs::exists(folder / "step-200"));
   EXPECT_EQ(vitrine({"db", "prune", "--db", database}).code, 2);
 }

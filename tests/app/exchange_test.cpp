@@ -55,7 +55,7 @@ TEST(Export, WritesPointsAndRunsForOtherProgramsByTheEnding) {
   Scratch scratch;
   EXPECT_THAT(onShared({"export", "1", scratch.path("x.csv")}).out,
               HasTexts("x.csv: 1 run, ", " points"));
-  EXPECT_THAT(readText(scratch.path("x.csv")), HasSubstr("train/loss"));
+  EXPECT_THAT(readText(scratch.path("x.csv")), Names("train/loss"));
   EXPECT_EQ(onShared({"export", "all", scratch.path("x.jsonl")}).code, 0);
   EXPECT_TRUE(Json::accept(
       readText(scratch.path("x.jsonl")).substr(0, readText(scratch.path("x.jsonl")).find('\n'))));
@@ -171,7 +171,7 @@ TEST(Db, CheckNamesWhatIsWrongAndEndsWithOne) {
   fs::remove_all(changed.parent_path());
   const Ended missing = copy.run({"db", "check"});
   EXPECT_EQ(missing.code, 1);
-  EXPECT_THAT(missing.out, HasSubstr("the checkpoint of step"));
+  EXPECT_THAT(missing.out, Names(changed.parent_path().filename().string()));
 }
 
 TEST(Db, CheckOfADamagedFileSaysSo) {

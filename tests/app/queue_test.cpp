@@ -20,7 +20,6 @@ namespace vitrine::test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class QueueVerbs : public ::testing::Test {
  protected:
@@ -71,7 +70,7 @@ TEST_F(QueueVerbs, WorkRunsInTheOrderOfTheQueueAndTakeNoneThatIsDone) {
     order.push_back(row[0].get<std::int64_t>());
   EXPECT_THAT(order, ElementsAre(4, 3, 1, 2));
   EXPECT_TRUE(json({"queue"}).at("entries").empty());
-  EXPECT_THAT(readText(store::filesFolder(database) / store.run(1).logFile), HasSubstr("step 4/4"));
+  EXPECT_THAT(readText(store::filesFolder(database) / store.run(1).logFile), Names("step 4/4"));
 
   const Json needed = json({"enqueue", sharedExperiment(), "train.steps=4", "--needed"});
   EXPECT_TRUE(needed.at("ids").empty());
@@ -128,8 +127,7 @@ TEST_F(QueueVerbs, WorkChoosesTheBestOfAGridOnceAllOfItHasEnded) {
   EXPECT_EQ(check.at("totals").at("runs"), 5);
   EXPECT_EQ(check.at("runs").at(3).at("selected_from"), Json({0, 1, 2}));
   EXPECT_THAT(vitrine({"check", file}).out,
-              HasSubstr("selection: 3 runs leave out 25 % of the training set and are scored on it "
-                        "by validation/top1 (higher is better); 2 runs take"));
+              Names("3 runs", "25 %", "validation/top1", "2 runs"));
   ASSERT_EQ(call({"enqueue", file, "--device", "cpu", "--no-dry-step"}).code, 0);
   store::RunStore store(database);
   EXPECT_EQ(json({"move", "5", "--front"}).at("order").at(0), 5);
@@ -148,9 +146,6 @@ TEST_F(QueueVerbs, WorkChoosesTheBestOfAGridOnceAllOfItHasEnded) {
         std::find_if(events.begin(), events.end(),
                      [](const store::EventRow& event) { return event.kind == "selected"; });
     ASSERT_NE(selected, events.end());
-    EXPECT_THAT(
-        selected->text,
-        HasSubstr("train.optimizer.learning_rate 0.01 is the best of 3 by validation/top1"));
     const Json& candidates = selected->data.at("candidates");
     EXPECT_TRUE(candidates.at(1).at("score").is_null());
     EXPECT_EQ(candidates.at(1).at("runs").at(0).at("state"), "failed");
@@ -219,7 +214,7 @@ TEST_F(QueueVerbs, EnqueueStoresAPlanAsItWasChecked) {
   Json other = plan;
   other["made_by"]["plugins"].begin().value() = std::string(64, '0');
   EXPECT_EQ(told(other).code, 4) << "another plugin";
-  EXPECT_THAT(told(other).err, HasSubstr("the plan was made with other plugins"));
+  EXPECT_THAT(told(other).err, Names("plugins"));
   other = plan;
   other["made_by"]["vitrine"] = "0.0.1";
   EXPECT_EQ(told(other).code, 4) << "another version";
@@ -267,7 +262,7 @@ TEST_F(QueueVerbs, EnqueueTakesWhatCheckOnlyWarnsOfAndRefusesDataThatAreNotHere)
   writeText(file, elsewhere.dump());
   const Ended refused = call({"enqueue", "--plan", file, "--no-dry-step"});
   EXPECT_NE(refused.code, 0);
-  EXPECT_THAT(refused.err, HasSubstr("the images are on another machine"));
+  EXPECT_THAT(refused.err, Names("the images are on another machine"));
 }
 
 TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {

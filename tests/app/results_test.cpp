@@ -60,7 +60,7 @@ TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
   EXPECT_EQ(environment.at("plugins").at(0).at("sha256").get<std::string>().size(), 64u);
   const std::string log =
       readText(sharedFolder() / "runs.files" / fs::path(run.at("log").get<std::string>()));
-  EXPECT_THAT(log, HasSubstr("step 24/24"));
+  EXPECT_THAT(log, Names("step 24/24"));
   EXPECT_THAT(onShared({"show", "3"}).out, HasTexts("model.width", "test/top1"));
 }
 
@@ -321,7 +321,7 @@ TEST(Evaluate, ComputesInThePrecisionOfTheRunAndSaysWhich) {
   const Json exact = evaluated({"--precision", "fp32"});
   EXPECT_EQ(exact.at("precision"), "fp32");
   EXPECT_NE(exact.at("scores").at("loss"), trained.at("test/loss"));
-  EXPECT_THAT(vitrine({"evaluate", "1", "--db", database}).err, HasSubstr("precision bf16"));
+  EXPECT_THAT(vitrine({"evaluate", "1", "--db", database}).err, Names("precision bf16"));
   EXPECT_EQ(vitrine({"evaluate", "1", "--precision", "fp64", "--db", database}).code, 2);
 }
 

@@ -7,6 +7,7 @@
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/has_texts.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
@@ -14,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Notes, StayWithTheRun) {
@@ -108,7 +108,7 @@ TEST(Trash, ListsARunThatWasDeletedAndBringsItBack) {
   const Copy copy;
   const Json before = copy.run({"show", "2", "--json"}).json();
   const Ended deleted = copy.run({"delete", "2"});
-  EXPECT_THAT(deleted.err, ::testing::HasSubstr("`vitrine trash restore 2` restores it"));
+  EXPECT_THAT(deleted.err, Names("vitrine trash restore 2"));
   const Json listed = copy.run({"trash", "--json"}).json();
   ASSERT_EQ(listed.size(), 1u);
   EXPECT_EQ(listed.at(0).at("id"), 2);

@@ -9,8 +9,6 @@
 namespace vitrine::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 std::string fileWith(const Scratch& scratch, const std::string& select) {
   const std::string file = scratch.path("select.toml");
   writeText(file, readText(sharedSingle()) + "[select]\n" + select);
@@ -30,7 +28,7 @@ TEST(Select, TrainWorksOnTheGridAndThenOnTheBestOfIt) {
   EXPECT_FALSE(runs[1].at("scores").contains("test/top1"));
   EXPECT_EQ(runs[2].at("name"), "refit");
   EXPECT_GT(runs[2].at("scores").at("test/top1").get<double>(), 0.6);
-  EXPECT_THAT(ended.err, HasSubstr("learning_rate 0.01 is the best of 2 by validation/top1"));
+  EXPECT_THAT(ended.err, Names("learning_rate 0.01", "validation/top1"));
   store::RunStore store(database, store::OpenMode::ReadOnly);
   EXPECT_EQ(store.origins(3).at("train.optimizer.learning_rate").at("layer"), "select");
   EXPECT_EQ(store

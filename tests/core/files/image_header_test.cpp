@@ -13,7 +13,6 @@ namespace vitrine {
 namespace {
 
 using test::Names;
-using ::testing::HasSubstr;
 
 std::string seed(const std::string& name) {
   return getFile(std::string(VITRINE_SOURCE_DIR) + "/tests/fuzz/seeds/image/" + name);
@@ -162,7 +161,7 @@ TEST(ImageHeader, HostileFilesAreRefusedWithTheRuleTheyBreak) {
   };
   for (const auto& [bytes, fragment] : files) {
     const std::string sentence = refusal(bytes);
-    EXPECT_THAT(sentence, HasSubstr(fragment));
+    EXPECT_THAT(sentence, ::testing::HasSubstr(fragment));
     EXPECT_THAT(sentence, ::testing::StartsWith("x.img "));
   }
 }

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 using test::Names;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::RawDatabase;
 
 class Place : public testing::StoreTest {
@@ -225,7 +224,7 @@ TEST_F(Place, OfAReaderThatStandsStillDoesNotLetTheLogGrowForEver) {
     ::testing::internal::CaptureStderr();
     write(8);
     const std::string said = ::testing::internal::GetCapturedStderr();
-    EXPECT_THAT(said, HasSubstr("because a program keeps reading an old state of it"));
+    EXPECT_THAT(said, ::testing::HasSubstr("because a program keeps reading an old state of it"));
     EXPECT_EQ(said.find("has grown"), said.rfind("has grown")) << "it is said once";
     EXPECT_GT(logSize(), 3u << 20);
   }

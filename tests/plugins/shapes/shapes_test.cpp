@@ -11,7 +11,6 @@ namespace vitrine::shapes {
 namespace {
 
 using ::testing::AnyOf;
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 using test::open;
@@ -210,7 +209,7 @@ TEST(SceneCaptions, ReferencesNameWhatTheSwappedOneConfuses) {
     const std::string& swapped = sample.at("swapped").texts()[0];
     ASSERT_GE(captions.size(), 2u);
     EXPECT_THAT(captions[0], AnyOf(StartsWith("a small "), StartsWith("a large ")));
-    EXPECT_THAT(captions.back(), HasSubstr("there "));
+    EXPECT_THAT(captions.back(), ::testing::HasSubstr("there "));
     EXPECT_NE(swapped, captions[0]);
     counts.insert(captions.size());
     if (captions.size() == 2) continue;

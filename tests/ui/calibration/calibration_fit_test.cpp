@@ -17,8 +17,6 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::HasSubstr;
-
 class CalibrationFit : public PageTest<CalibrationPage> {};
 
 TEST_F(CalibrationFit, OfMoreRunsThanItDrawsThoseWithAnswersAreDrawn) {
@@ -38,7 +36,7 @@ TEST_F(CalibrationFit, ChoosesTheTemperatureOnTheValidationSplitWhereThereIsOne)
                           samples::predictions(sure, 100, "validation")})});
   EXPECT_EQ(shown->current()->fittedOn, "validation");
   EXPECT_LT(shown->current()->fitted.temperature, 1);
-  EXPECT_THAT(labels(*shown), HasSubstr("fitted on the validation split"));
+  EXPECT_THAT(labels(*shown), ::testing::HasSubstr("fitted on the validation split"));
 }
 
 TEST_F(CalibrationFit, FitsTheTemperatureAgainOnceTheValidationSplitIsEvaluated) {

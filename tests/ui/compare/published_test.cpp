@@ -14,8 +14,6 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::HasSubstr;
-
 TEST(PublishedNumbersFile, IsReadWithItsConditions) {
   std::vector<Problem> problems;
   const PublishedNumbers numbers = readPublished(
@@ -138,7 +136,7 @@ TEST_F(PublishedBeside, CsvHasNoNumberOfOursWhereNothingIsMeasured) {
   PublishedTable table;
   table.rows = {row};
   const QString csv = makePublishedFigure(table, *read())->csv();
-  EXPECT_THAT(csv.toStdString(), HasSubstr(",top1,70,,,,0,")) << "not a measured 0";
+  EXPECT_THAT(csv.toStdString(), ::testing::HasSubstr(",top1,70,,,,0,")) << "not a measured 0";
 }
 
 TEST_F(PublishedBeside, NamesEveryReasonThatSpeaksAgainst) {

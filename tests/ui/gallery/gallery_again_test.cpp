@@ -11,7 +11,6 @@ namespace vitrine::ui {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 /// Makes grey squares as the recipe says; where a file "drifts" is there, a little brighter ones.
 constexpr const char* kMaker = R"PY(
@@ -82,7 +81,7 @@ TEST_F(GalleryAgain, ARecipeThatLacksSomethingIsASentence) {
   add(first_, 100, 8);
   const auto shown = page();
   press(*shown, "Verify");
-  EXPECT_THAT(texts(*shown), HasSubstr("the recipe of the image has no step"));
+  EXPECT_THAT(texts(*shown), ::testing::HasSubstr("the recipe of the image has no step"));
 }
 
 TEST_F(GalleryAgain, RecallHandsTheRecipeToThePlayground) {

@@ -29,7 +29,6 @@ namespace fs = std::filesystem;
 using test::Fails;
 using test::Names;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const fs::path kFixture = fs::path(VITRINE_SOURCE_DIR) / "tests/core/files/event_file_fixture";
@@ -398,7 +397,7 @@ TEST_F(Forms, SaysWhereAnEventFileIsCutOrDamaged) {
   const ImportReport report = importRuns(file(), out("x.tfevents"), Duplicates::Skip, "");
   ASSERT_EQ(report.runs.size(), 1u);
   EXPECT_THAT(report.notes, ::testing::Contains(Names(second)));
-  EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("is cut at offset")));
+  EXPECT_THAT(report.notes, ::testing::Contains(::testing::HasSubstr("is cut at offset")));
   EXPECT_EQ(RunStore(file()).points(1, "train/loss").size(), 4u);
 }
 

@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 using test::Fails;
 using test::Names;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::RawDatabase;
 
 class HostileFile : public testing::FullDatabase {
@@ -199,7 +198,7 @@ TEST_F(HostileFile, IsRefusedForValuesThatDoNotHoldTogether) {
       {"UPDATE exported_file SET part = 1 WHERE path = 'run.log'", "lacks part 0 of the file"},
   };
   for (const auto& [sql, expected] : changes) {
-    EXPECT_THAT(refusalAfter(sql), HasSubstr(expected)) << sql;
+    EXPECT_THAT(refusalAfter(sql), ::testing::HasSubstr(expected)) << sql;
   }
 }
 

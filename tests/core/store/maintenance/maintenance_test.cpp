@@ -22,7 +22,6 @@ using test::Fails;
 using test::Names;
 using testing::contentsOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::RawDatabase;
 
 class Maintenance : public testing::FullDatabase {
@@ -137,7 +136,7 @@ TEST_F(Maintenance, CheckFindsWhatDoesNotHoldTogether) {
     fs::create_directory_symlink(filesFolder(file()), filesFolder(broken));
     RawDatabase(broken).run(sql);
     EXPECT_THAT(checkContents(broken, CheckpointFiles::Present),
-                ::testing::Contains(HasSubstr(expected)))
+                ::testing::Contains(::testing::HasSubstr(expected)))
         << sql;
     fs::remove(filesFolder(broken));
   }

@@ -134,9 +134,7 @@ TEST_F(StoreSinkTest, NeverThrowsIntoTheTrainingThreadAndSaysWhatIsLostAtTheEnd)
     raw.run("ALTER TABLE metric_tail RENAME TO elsewhere");
     EXPECT_NO_THROW(sink.metrics(record(1, {{"train/loss", 1.0}})));
   }
-  EXPECT_THAT(
-      ::testing::internal::GetCapturedStderr(),
-      ::testing::HasSubstr("results of run 1 could not be stored and are lost (1 metric records)"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), test::Names("run 1", "1 metric records"));
 }
 
 TEST_F(StoreSinkTest, RefusesASegmentThatWasNotOpened) {

@@ -13,7 +13,6 @@ namespace vitrine::store {
 namespace {
 
 using test::Fails;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::RawDatabase;
 
@@ -102,7 +101,7 @@ TEST_F(IoError, ThatDamagedTheFileKeepsItFromBeingWritten) {
     raw.run("PRAGMA foreign_keys = OFF; UPDATE run SET experiment_id = 77");
   }
   EXPECT_THAT([&] { RunStore store(file(), OpenMode::ReadWrite); }, Fails<StoreError>("run"));
-  EXPECT_THAT(saidWhileOpening(file(), OpenMode::ReadOnly), HasSubstr("restore a backup"));
+  EXPECT_THAT(saidWhileOpening(file(), OpenMode::ReadOnly), test::Names("backup"));
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(RunStore(file(), OpenMode::ReadOnly).check().size(), 1u);
   ::testing::internal::GetCapturedStderr();
