@@ -139,6 +139,8 @@ void SamplerForm::addRow(FormEntry entry, int line) {
   row.stack->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   row.editor = new FieldEditor(shownField(row.entry), title, row.stack);
   QWidget* input = row.editor->input();
+  const QString name = QString::fromStdString(field.name);
+  input->setObjectName(name);
   input->setMinimumWidth(px(kInputWidth));
   input->setMaximumWidth(QWIDGETSIZE_MAX);
   auto* inside = qobject_cast<QBoxLayout*>(row.editor->layout());
@@ -162,6 +164,7 @@ void SamplerForm::addRow(FormEntry entry, int line) {
     }
   }
   row.line = new QLineEdit(row.stack);
+  row.line->setObjectName(name + QStringLiteral(".axis"));
   row.line->setMinimumWidth(px(kInputWidth));
   row.line->setAccessibleName(tr("Values of %1").arg(title));
   row.stack->addWidget(row.editor);
@@ -187,6 +190,7 @@ void SamplerForm::addRow(FormEntry entry, int line) {
   }
   if (canBeAxis(field)) {
     row.button = withRole(new QToolButton(this), "dots");  // which say that it has a menu
+    row.button->setObjectName(row.line->objectName());
     row.button->setProperty("quiet", true);
     row.button->setPopupMode(QToolButton::InstantPopup);
     row.button->setCheckable(true);
@@ -430,21 +434,6 @@ QString SamplerForm::titleOfValue(const std::string& key, const Json& value) con
 SamplerForm::Axis SamplerForm::axis(const std::string& key) const {
   const Row* found = row(key);
   return found == nullptr ? Axis::None : found->axis;
-}
-
-QWidget* SamplerForm::input(const std::string& key) const {
-  const Row* found = row(key);
-  return found == nullptr ? nullptr : found->editor->input();
-}
-
-QToolButton* SamplerForm::axisButton(const std::string& key) const {
-  const Row* found = row(key);
-  return found == nullptr ? nullptr : found->button;
-}
-
-QLineEdit* SamplerForm::axisLine(const std::string& key) const {
-  const Row* found = row(key);
-  return found == nullptr ? nullptr : found->line;
 }
 
 void SamplerForm::chooseFile(const std::string& key) {

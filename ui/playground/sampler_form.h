@@ -14,7 +14,6 @@
 #include "ui/playground/sample_settings.h"
 
 class QGridLayout;
-class QLineEdit;
 class QToolButton;
 
 namespace vitrine::ui {
@@ -49,10 +48,6 @@ class SamplerForm : public QWidget {
   enum class Axis { None, Rows, Columns };
   [[nodiscard]] Axis axis(const std::string& key) const;
   void setAxis(const std::string& key, Axis axis);
-  /// The editor of a key, or nullptr: for tests.
-  [[nodiscard]] QWidget* input(const std::string& key) const;
-  [[nodiscard]] QToolButton* axisButton(const std::string& key) const;
-  [[nodiscard]] QLineEdit* axisLine(const std::string& key) const;
 
  Q_SIGNALS:
   void edited();

@@ -23,6 +23,13 @@
 
 namespace vitrine::ui {
 
+/// A part of a row by its key. The newest: a replaced row is there until it is deleted.
+template <class Part = QWidget>
+Part* formPart(const SamplerForm& form, const std::string& name) {
+  const auto parts = form.findChildren<Part*>(QString::fromStdString(name));
+  return parts.isEmpty() ? nullptr : parts.back();
+}
+
 class PlaygroundTest : public ::testing::Test {
  protected:
   PlaygroundTest() : serve_(kPainter), workbench_(drawingCatalog()) { workbench_.serve(); }
@@ -85,15 +92,15 @@ class PlaygroundTest : public ::testing::Test {
     waitForModel();
   }
   void type(const std::string& key, const QString& text) {
-    auto* line = qobject_cast<QLineEdit*>(probe().form().input(key));
+    auto* line = formPart<QLineEdit>(probe().form(), key);
     ASSERT_NE(line, nullptr) << key;
     line->selectAll();
     QTest::keyClicks(line, text);
   }
   QPushButton* button(const QString& text) const { return ui::button(*page_, text); }
   void makeAxis(const std::string& key, int entry, const QString& values) {
-    probe().form().axisButton(key)->menu()->actions().at(entry)->trigger();
-    QLineEdit* line = probe().form().axisLine(key);
+    formPart<QToolButton>(probe().form(), key + ".axis")->menu()->actions().at(entry)->trigger();
+    QLineEdit* line = formPart<QLineEdit>(probe().form(), key + ".axis");
     line->selectAll();
     QTest::keyClicks(line, values);
   }

@@ -59,8 +59,8 @@ TEST_F(Playground, SaysWhyNothingCanBeDoneWithAnImageYet) {
 
 TEST_F(Playground, CtrlReturnInAFieldDraws) {
   openPainter();
-  probe().form().input("seed")->setFocus();
-  QTest::keyClick(probe().form().input("seed"), Qt::Key_Return, Qt::ControlModifier);
+  formPart(probe().form(), "seed")->setFocus();
+  QTest::keyClick(formPart(probe().form(), "seed"), Qt::Key_Return, Qt::ControlModifier);
   EXPECT_TRUE(soon([&] { return !probe().history().empty() && !probe().worker().isBusy(); }));
   EXPECT_EQ(probe().history().size(), 1U);
   EXPECT_EQ(probe().shown()->imageCount(), 1);
@@ -68,11 +68,11 @@ TEST_F(Playground, CtrlReturnInAFieldDraws) {
 
 TEST_F(Playground, AFieldStaysWhileRunsAreReadAgain) {
   open(addRun("a", "painter", "paint"));
-  QWidget* seed = probe().form().input("seed");
+  QWidget* seed = formPart(probe().form(), "seed");
   seed->setFocus();
   Q_EMIT workbench_.watcher().dataChanged();
   page_->waitUntilIdle();
-  EXPECT_EQ(probe().form().input("seed"), seed) << "a list that is open would close";
+  EXPECT_EQ(formPart(probe().form(), "seed"), seed) << "a list that is open would close";
 }
 
 TEST_F(Playground, WithoutADrawingTheSentenceHasTheWholeCard) {
@@ -221,8 +221,8 @@ TEST_F(Playground, TheButtonSaysWhatTheSettingsMake) {
   EXPECT_NE(button(QStringLiteral("Describe")), nullptr);
   becomeWriter();
   page_->waitUntilIdle();
-  QTest::keyClick(probe().form().input("image"), Qt::Key_A, Qt::ControlModifier);
-  QTest::keyClick(probe().form().input("image"), Qt::Key_Delete);
+  QTest::keyClick(formPart(probe().form(), "image"), Qt::Key_A, Qt::ControlModifier);
+  QTest::keyClick(formPart(probe().form(), "image"), Qt::Key_Delete);
   EXPECT_TRUE(soon([&] { return button(QStringLiteral("Write")) != nullptr; }));
 }
 

@@ -18,7 +18,7 @@ using SamplerFormTest = PlaygroundTest;
 TEST_F(SamplerFormTest, AnAxisThatIsLeftShowsItsBeginning) {
   openPainter();
   makeAxis("guidance", kRows, QStringLiteral("1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"));
-  QLineEdit* line = probe().form().axisLine("guidance");
+  QLineEdit* line = formPart<QLineEdit>(probe().form(), "guidance.axis");
   bringUp(*page_);
   line->setFocus();
   EXPECT_GT(line->cursorPosition(), 0);
@@ -35,7 +35,7 @@ TEST_F(SamplerFormTest, AMenuThatIsOpenActsOnTheRowThatIsThereNow) {
     return entries;
   };
   form.setEntries(withSteps({"100"}));
-  QAction* rows = form.axisButton("solver")->menu()->actions().at(kRows);
+  QAction* rows = formPart<QToolButton>(form, "solver.axis")->menu()->actions().at(kRows);
   form.setEntries(withSteps({"200", "100"}));  // a checkpoint came
   rows->trigger();
   EXPECT_EQ(form.axis("solver"), SamplerForm::Axis::Rows);
@@ -65,7 +65,7 @@ TEST_F(SamplerFormTest, TheArrowOfMoreSettingsTurnsWhenTheyFoldOut) {
   form.setEntries(std::move(entries));
   form.show();
   auto* more = saying<QToolButton>(form, "More settings");
-  const QWidget* hidden = form.input("churn");
+  const QWidget* hidden = formPart(form, "churn");
   EXPECT_EQ(more->arrowType(), Qt::RightArrow);
   EXPECT_FALSE(hidden->isVisible());
   QTest::mouseClick(more, Qt::LeftButton);
@@ -82,7 +82,7 @@ TEST_F(SamplerFormTest, AWrongAxisIsNamedAndNothingIsDrawn) {
 
 TEST_F(SamplerFormTest, AWrongValueIsNamedAtItsFieldWhileItIsTyped) {
   openPainter();
-  auto* steps = qobject_cast<QLineEdit*>(probe().form().input("steps"));
+  auto* steps = formPart<QLineEdit>(probe().form(), "steps");
   ASSERT_NE(steps, nullptr);
   const auto type = [steps](const char* text) {
     steps->selectAll();
@@ -117,7 +117,7 @@ TEST_F(SamplerFormTest, AClassThatTheDataDoNotHaveIsNamedBeforeTheDrawing) {
 TEST_F(SamplerFormTest, WithoutAClassEachIsDrawnInTurn) {
   nameClasses();
   openPainter();
-  const auto* list = qobject_cast<QComboBox*>(probe().form().input("class"));
+  const auto* list = formPart<QComboBox>(probe().form(), "class");
   ASSERT_NE(list, nullptr);
   EXPECT_EQ(list->currentText(), QStringLiteral("each in turn"));
   EXPECT_EQ(probe().form().values().at("class"), Json());
@@ -127,7 +127,7 @@ TEST_F(SamplerFormTest, AnEmptyPromptShowsACaptionOfTheRun) {
   nameClasses();
   const auto placeholder = [&](const Json& templates) {
     open(addRun("a", "talker", "talk", templates));
-    const auto* line = qobject_cast<QLineEdit*>(probe().form().input("prompt"));
+    const auto* line = formPart<QLineEdit>(probe().form(), "prompt");
     return line == nullptr ? QString() : line->placeholderText();
   };
   const Json templates = Json::array({"a photo of a {class}", "one {class}"});
@@ -147,8 +147,8 @@ TEST_F(SamplerFormTest, EverySettingFitsItsCard) {
     area = qobject_cast<QAbstractScrollArea*>(one);
   ASSERT_NE(area, nullptr);
   EXPECT_EQ(area->horizontalScrollBar()->maximum(), 0);
-  EXPECT_EQ(probe().form().axisButton("guidance")->geometry().right(),
-            probe().form().axisButton("seed")->geometry().right());
+  EXPECT_EQ(formPart<QToolButton>(probe().form(), "guidance.axis")->geometry().right(),
+            formPart<QToolButton>(probe().form(), "seed.axis")->geometry().right());
 }
 
 }  // namespace
