@@ -50,10 +50,7 @@ class ArtifactsPage final : public ReadingPage {
   [[nodiscard]] QString analysis() const { return QString::fromStdString(chosen_.analysis); }
   [[nodiscard]] QString name() const { return QString::fromStdString(chosen_.name); }
   [[nodiscard]] std::int64_t shownStep() const;  ///< -1 where nothing is shown
-  [[nodiscard]] bool isFollowing() const { return !step_; }
   [[nodiscard]] const std::vector<FigureView*>& views() const { return views_; }
-  /// The shown artifact is not yet the chosen one.
-  [[nodiscard]] bool isReading() const { return loading_.isBusy(); }
 
  public Q_SLOTS:
   /// Asks how large on paper and where to.
@@ -64,6 +61,7 @@ class ArtifactsPage final : public ReadingPage {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  friend class Probe;  ///< of tests
   struct Chosen {
     std::string analysis, name;
     bool operator==(const Chosen&) const = default;

@@ -86,7 +86,7 @@ class AttentionScene {
   [[nodiscard]] std::optional<double> commonDistance() const;
 
  private:
-  friend class CountProbe;  ///< of tests
+  friend class Probe;  ///< of tests
   void forgetRows();
   [[nodiscard]] double largestDistance() const;  ///< of all heads, and of patches read alike
 

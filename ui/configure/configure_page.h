@@ -52,10 +52,8 @@ class ConfigurePage final : public Page {
   [[nodiscard]] QString howToRead() const override;
   [[nodiscard]] QImage snapshot(QSize size, double scale) override;
 
-  [[nodiscard]] ExperimentForm& form() const { return *form_; }
   [[nodiscard]] SidePanel& side() const { return *side_; }
   [[nodiscard]] const Plan& plan() const { return *plan_; }
-  [[nodiscard]] const Forecast& forecast() const { return forecast_; }
   [[nodiscard]] const EditHistory& history() const { return history_; }
   /// The experiment as it would be saved or started.
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -96,6 +94,7 @@ class ConfigurePage final : public Page {
   void showEvent(QShowEvent* event) override;
 
  private:
+  friend class Probe;  ///< of tests
   enum class Afterwards { ShowRuns, Stay };
 
   void makeActions();

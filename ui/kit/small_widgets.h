@@ -94,7 +94,7 @@ class WordLabel : public QLabel {
   void changeEvent(QEvent* event) override;
 
  private:
-  friend class CountProbe;  ///< of tests
+  friend class Probe;  ///< of tests
 
   mutable std::map<int, int> heights_;  ///< by width, of the content below
   mutable QString measuredText_;

@@ -36,7 +36,7 @@ class AlertService : public QObject {
   void raised(const QString& sentence, qlonglong run);
 
  private:
-  friend class CountProbe;  ///< of tests
+  friend class Probe;  ///< of tests
 
   explicit AlertService(Workbench& workbench);
   void later();

@@ -43,7 +43,7 @@ class CurveCache {
   void trim(const std::set<CurveKey>& shown);
 
  private:
-  friend class CountProbe;  ///< of tests
+  friend class Probe;  ///< of tests
 
   struct Entry {
     std::shared_ptr<CurveSeries> series = std::make_shared<CurveSeries>();

@@ -98,8 +98,6 @@ class CurvePlot : public QWidget, public DescribedPlot {
   [[nodiscard]] QRect plotRect() const { return frame_.plot.toRect(); }
   /// The lines of the last drawing: raw ones first, then a smoothed or plain one a curve.
   [[nodiscard]] const std::vector<DrawnLine>& lines() const { return lines_; }
-  /// What the last drawing has around the centres of groups.
-  [[nodiscard]] const std::vector<DrawnBand>& bands() const { return bands_; }
   /// Whether a curve is that of several runs.
   [[nodiscard]] bool hasGroups() const;
 
@@ -130,8 +128,6 @@ class CurvePlot : public QWidget, public DescribedPlot {
   [[nodiscard]] QString readoutTitle() const;
   /// "not smoothed" where a line is smoothed, which its values are not; else "".
   [[nodiscard]] QString readoutNote() const;
-  /// The read-out is shown now.
-  [[nodiscard]] bool hasReadout() const { return hasReadout_ && cursor_; }
 
  Q_SIGNALS:
   void cursorMoved(double x);
@@ -160,7 +156,7 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void hideEvent(QHideEvent* event) override;
 
  private:
-  friend class CountProbe;  ///< of tests
+  friend class Probe;  ///< of tests
 
   enum class Drag { None, Zoom, Pan };
   enum class Line { Faint, Smoothed, Plain };

@@ -47,8 +47,6 @@ class MonitorPage : public Page {
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
   [[nodiscard]] QString howToRead() const override;
 
-  /// Whether something is asked for that is not shown yet.
-  [[nodiscard]] bool isReading() const { return reader_.isBusy(); }
   /// All that exist, in order: the pinned ones, then those of the open groups.
   [[nodiscard]] const std::vector<PlotCard*>& cards() const { return cards_; }
   [[nodiscard]] PlotCard* card(const std::string& metric) const;
@@ -86,7 +84,7 @@ class MonitorPage : public Page {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  friend class CountProbe;  ///< of tests
+  friend class Probe;  ///< of tests
 
   struct Section {
     QString name;

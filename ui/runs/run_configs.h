@@ -26,7 +26,7 @@ class RunConfigs {
   void forget(const std::vector<std::int64_t>& runs);
 
  private:
-  friend class CountProbe;  ///< of tests
+  friend class Probe;  ///< of tests
 
   struct Entry {
     FlatConfig values;

@@ -19,6 +19,7 @@
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/page_test.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
@@ -111,7 +112,6 @@ TEST_F(Artifacts, StaysAtAnOlderStepWhileNewerOnesCome) {
   const auto shown = page({run});
   shown->findChild<StepBar*>()->move(-1);
   EXPECT_EQ(shown->shownStep(), 100);
-  EXPECT_FALSE(shown->isFollowing());
   workbench_.store().addArtifact(run, at(samples::spectrum(), 300));
   shown->waitUntilIdle();
   EXPECT_EQ(shown->findChild<StepBar*>()->steps().size(), 3U);
@@ -121,7 +121,6 @@ TEST_F(Artifacts, StaysAtAnOlderStepWhileNewerOnesCome) {
 TEST_F(Artifacts, FollowsWhileTheNewestIsShown) {
   const std::int64_t run = runWith("a", {at(samples::spectrum(), 100)});
   const auto shown = page({run});
-  EXPECT_TRUE(shown->isFollowing());
   workbench_.store().addArtifact(run, at(samples::spectrum(), 300));
   shown->waitUntilIdle();
   EXPECT_EQ(shown->shownStep(), 300);
@@ -381,7 +380,8 @@ TEST(ArtifactsReading, AsksNothingOnTheConnectionOfTheWindow) {
   page.resize(900, 700);
   page.show();
   const auto isDrawn = [&] {
-    return !page.isReading() && page.views().size() == 2 && page.views()[0]->figure() != nullptr;
+    return !Probe::isLoading(page) && page.views().size() == 2 &&
+           page.views()[0]->figure() != nullptr;
   };
   EXPECT_TRUE(soon(isDrawn));
   EXPECT_EQ(windowStatements, 0) << "of the list and the first figure";
@@ -415,9 +415,9 @@ TEST_F(Artifacts, ShowsTheNewestChoiceHoweverFastItChanges) {
     shown->showArtifact(QStringLiteral("attention_rank"), QString(), turn % 2 == 0 ? 100 : 200);
     shown->showArtifact(QStringLiteral("classification"), QStringLiteral("confusion"));
   }
-  EXPECT_TRUE(shown->isReading());
+  EXPECT_TRUE(Probe::isLoading(*shown));
   EXPECT_EQ(shown->figure(), nullptr) << "nothing is written that is not what is chosen";
-  EXPECT_TRUE(soon([&] { return !shown->isReading(); }));
+  EXPECT_TRUE(soon([&] { return !Probe::isLoading(*shown); }));
   ASSERT_NE(shown->views()[0]->figure(), nullptr);
   EXPECT_TRUE(shown->views()[0]->figure()->summary().contains(QStringLiteral("on the diagonal")));
 }
@@ -427,9 +427,9 @@ TEST_F(Artifacts, ReadingThatIsCancelledStaysCancelledUntilAnotherChoice) {
       runWith("a", {at(samples::spectrum(), 100), at(samples::spectrum(), 200)});
   const auto shown = page({run});
   shown->findChild<StepBar*>()->move(-1);
-  ASSERT_TRUE(shown->isReading());
+  ASSERT_TRUE(Probe::isLoading(*shown));
   saying<QToolButton>(*shown, "Cancel")->click();
-  EXPECT_FALSE(shown->isReading());
+  EXPECT_FALSE(Probe::isLoading(*shown));
   EXPECT_EQ(shown->views()[0]->figure(), nullptr);
   EXPECT_TRUE(shown->views()[0]->accessibleDescription().contains(QStringLiteral("cancelled")));
   shown->waitUntilIdle();  // as a run that writes asks again

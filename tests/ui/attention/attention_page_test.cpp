@@ -16,10 +16,10 @@
 #include "tests/support/has_texts.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/attention/maps.h"
-#include "tests/ui/support/count_probe.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/page_test.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
@@ -202,12 +202,12 @@ TEST_F(Attention, PaintsEachPictureOnceForAQueryAndReadsNothing) {
   view.setFocus();
   QCoreApplication::processEvents();
   const PaintCount heads(shown->panels()[0]->headsView()), head(view);
-  const int rows = CountProbe::rowsMade(scene(*shown)), asked = workbench_.storeRequests;
+  const int rows = Probe::rowsMade(scene(*shown)), asked = workbench_.storeRequests;
   QTest::keyClick(&view, Qt::Key_Right);
   QCoreApplication::processEvents();
   EXPECT_EQ(heads.count(), 1);
   EXPECT_EQ(head.count(), 1);
-  EXPECT_EQ(CountProbe::rowsMade(scene(*shown)), rows + 4);  // two layers of two heads
+  EXPECT_EQ(Probe::rowsMade(scene(*shown)), rows + 4);  // two layers of two heads
   EXPECT_EQ(workbench_.storeRequests, asked);
 }
 

@@ -9,7 +9,7 @@
 #include "tests/support/has_texts.h"
 #include "tests/ui/attention/layers.h"
 #include "tests/ui/figures/svg_document.h"
-#include "tests/ui/support/count_probe.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_environment.h"
 #include "ui/attention/attention_figures.h"
 #include "ui/figures/painting.h"
@@ -34,18 +34,18 @@ TEST(Scene, ComputesEachRowOnceForAQuery) {
   const AttentionLayer layer = threeTokens();
   AttentionScene scene = sceneOf({layer, layer});
   (void)scene.wholeRange();
-  EXPECT_EQ(CountProbe::rowsMade(scene), 4);
+  EXPECT_EQ(Probe::rowsMade(scene), 4);
   AttentionChoice choice;
   choice.layer = 1;
   choice.head = 1;
   scene.setChoice(choice);  // another head: no other rows
   (void)scene.row(1, 1);
   (void)scene.map(0, 0, themeColors());
-  EXPECT_EQ(CountProbe::rowsMade(scene), 4);
+  EXPECT_EQ(Probe::rowsMade(scene), 4);
   choice.query = {QueryChoice::Kind::Patch, {0.5, 0.75}, 0};
   scene.setChoice(choice);
   (void)scene.row(1, 1);
-  EXPECT_EQ(CountProbe::rowsMade(scene), 5);
+  EXPECT_EQ(Probe::rowsMade(scene), 5);
 }
 
 TEST(Scene, HoldsLayerAndHeadWithinTheImage) {

@@ -24,9 +24,9 @@
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
-#include "tests/ui/support/count_probe.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
 #include "ui/compare/parallel_view.h"

@@ -11,6 +11,7 @@
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/program_script.h"
 #include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/test_files.h"
@@ -18,6 +19,8 @@
 #include "ui/configure/form/experiment_form.h"
 
 namespace vitrine::ui {
+
+inline ExperimentForm& formOf(const ConfigurePage& page) { return only<ExperimentForm>(page); }
 
 class Configure : public ::testing::Test {
  protected:
@@ -48,7 +51,7 @@ class Configure : public ::testing::Test {
     return texts.join(QLatin1Char('\n'));
   }
   static void type(ConfigurePage& page, const std::string& key, const QString& text) {
-    auto* line = qobject_cast<QLineEdit*>(page.form().row(key)->editor().input());
+    auto* line = qobject_cast<QLineEdit*>(formOf(page).row(key)->editor().input());
     ASSERT_NE(line, nullptr);
     line->setText(text);
     Q_EMIT line->textEdited(text);

@@ -34,7 +34,7 @@ TEST_F(Configure, StartsSoundWithTheDefaults) {
 TEST_F(Configure, MakesEveryRowOfTheFirstFormOnce) {
   const ConfigurePage shown(workbench_);
   std::set<std::string> keys;  // rows that were made again wait for their end
-  for (const FormRow* row : shown.form().findChildren<FormRow*>())
+  for (const FormRow* row : formOf(shown).findChildren<FormRow*>())
     EXPECT_TRUE(keys.insert(row->key()).second) << row->key();
   EXPECT_EQ(keys.count("train.epochs"), 1U);
 }
@@ -57,12 +57,12 @@ TEST_F(Configure, ShowsThePlannersMessageBesideTheField) {
   type(*shown, "model.patch_size", QStringLiteral("5"));
   shown->planNow();
   ASSERT_EQ(shown->plan().problems.size(), 1U);
-  EXPECT_EQ(shown->form().row("model.patch_size")->message().toStdString(),
+  EXPECT_EQ(formOf(*shown).row("model.patch_size")->message().toStdString(),
             shown->plan().problems[0].message);
   EXPECT_FALSE(startButton(*shown)->isEnabled());
   type(*shown, "model.patch_size", QStringLiteral("four"));
   shown->planNow();
-  EXPECT_FALSE(shown->form().row("model.patch_size")->message().isEmpty());
+  EXPECT_FALSE(formOf(*shown).row("model.patch_size")->message().isEmpty());
   type(*shown, "model.patch_size", QStringLiteral("4"));
   shown->planNow();
   EXPECT_TRUE(startButton(*shown)->isEnabled());
@@ -98,7 +98,7 @@ TEST_F(Configure, LetsTheTextChangeTheForm) {
       QStringLiteral("[model]\narchitecture = \"picture\"\nwidth = 48\n[task]\nname = "
                      "\"sorting\"\n[data]\ndataset = \"squares\"\n"));
   shown->planNow();
-  EXPECT_EQ(qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input())
+  EXPECT_EQ(qobject_cast<QLineEdit*>(formOf(*shown).row("model.width")->editor().input())
                 ->text()
                 .toStdString(),
             "48");
@@ -109,7 +109,7 @@ TEST_F(Configure, KeepsTheFormAndNamesTheLineWhenTheTextIsBroken) {
   type(*shown, "model.width", QStringLiteral("128"));
   shown->side().text().setPlainText(QStringLiteral("[model\nwidth = 1"));
   shown->planNow();
-  EXPECT_EQ(qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input())
+  EXPECT_EQ(qobject_cast<QLineEdit*>(formOf(*shown).row("model.width")->editor().input())
                 ->text()
                 .toStdString(),
             "128");
@@ -156,7 +156,7 @@ TEST_F(Configure, AWrongSeedIsNamedAtTheSeedsAndNotAtTheFieldTheyReplace) {
   enter(QStringLiteral("0-2"));
   EXPECT_TRUE(seeds->property("invalid").toBool());
   EXPECT_TRUE(labels(shown->side().sweep()).contains(QStringLiteral("0-2")));
-  EXPECT_FALSE(shown->form().row("train.seed")->editor().input()->property("invalid").toBool());
+  EXPECT_FALSE(formOf(*shown).row("train.seed")->editor().input()->property("invalid").toBool());
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("sweep.train.seed")))
       << labels(*shown).toStdString();
   enter(QStringLiteral("0, 1, 1"));
@@ -177,7 +177,7 @@ TEST_F(Configure, SaysBesideTheVariantWhatTheVariantMakesWrong) {
   const QString sentence = QStringLiteral("model.patch_size: ") +
                            QString::fromStdString(shown->plan().problems[0].message);
   EXPECT_TRUE(labels(sweep).contains(sentence)) << labels(sweep).toStdString();
-  EXPECT_TRUE(shown->form().row("model.patch_size")->message().isEmpty())
+  EXPECT_TRUE(formOf(*shown).row("model.patch_size")->message().isEmpty())
       << "the field has another value";
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("In the variant \u201c+ change\u201d: ")))
       << labels(*shown).toStdString();
@@ -289,8 +289,8 @@ TEST_F(Configure, FillsTheFormFromARun) {
     EXPECT_EQ(change.key, "model.preset")
         << change.key << " " << change.before << " " << change.after;
   }
-  EXPECT_TRUE(shown->form().row("model.heads")->isChanged());
-  EXPECT_FALSE(shown->form().row("train.batch_size")->isChanged());
+  EXPECT_TRUE(formOf(*shown).row("model.heads")->isChanged());
+  EXPECT_FALSE(formOf(*shown).row("train.batch_size")->isChanged());
 }
 
 TEST_F(Configure, FillsTheFormFromARunThatWasNamedBeforeTheSchemasCame) {
@@ -336,13 +336,13 @@ TEST_F(Configure, OpensADroppedFile) {
 TEST_F(Configure, WaitsForSchemasAndThenShowsTheForm) {
   FakeWorkbench empty;
   ConfigurePage shown(empty);
-  EXPECT_EQ(shown.form().catalog(), nullptr);
+  EXPECT_EQ(formOf(shown).catalog(), nullptr);
   Q_EMIT empty.catalogFailed(QStringLiteral("vitrine did not answer"));
   EXPECT_TRUE(labels(shown).contains(QStringLiteral("vitrine did not answer")));
   saying<QPushButton>(shown, "Retry")->click();
   EXPECT_EQ(empty.asked, 1);
   empty.become(testCatalog());
-  ASSERT_NE(shown.form().catalog(), nullptr);
+  ASSERT_NE(formOf(shown).catalog(), nullptr);
   shown.planNow();
   EXPECT_EQ(shown.plan().runs.size(), 1U);
 }
@@ -353,7 +353,7 @@ TEST_F(Configure, ThatIsMadeAfterTheSchemasFailedSaysWhyAndWaitsForNothing) {
   ConfigurePage shown(empty);
   EXPECT_TRUE(labels(shown).contains(empty.problem));
   shown.waitUntilIdle();
-  EXPECT_EQ(shown.form().catalog(), nullptr);
+  EXPECT_EQ(formOf(shown).catalog(), nullptr);
 }
 
 TEST_F(Configure, NamesEveryControlForAScreenReader) {

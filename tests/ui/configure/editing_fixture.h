@@ -17,16 +17,16 @@ namespace {
 class Editing : public Configure {
  protected:
   static void choose(ConfigurePage& page, const std::string& key, const QString& text) {
-    auto* list = qobject_cast<QComboBox*>(page.form().row(key)->editor().input());
+    auto* list = qobject_cast<QComboBox*>(formOf(page).row(key)->editor().input());
     ASSERT_NE(list, nullptr);
     list->setCurrentIndex(list->findData(text));
     QCoreApplication::processEvents();
   }
   static QString lineText(ConfigurePage& page, const std::string& key) {
-    return qobject_cast<QLineEdit*>(page.form().row(key)->editor().input())->text();
+    return qobject_cast<QLineEdit*>(formOf(page).row(key)->editor().input())->text();
   }
   static void menu(ConfigurePage& page, const std::string& key, const QString& entry) {
-    const auto made = page.fieldMenu(page.form().row(key));
+    const auto made = page.fieldMenu(formOf(page).row(key));
     QList<QAction*> actions = made->actions();
     for (QAction* action : made->actions()) {
       if (action->menu() != nullptr) actions += action->menu()->actions();
@@ -49,7 +49,7 @@ class Editing : public Configure {
   }
   /// The same experiment, as the form shows it.
   static Document shownBy(ConfigurePage& page) {
-    Document document = page.form().document();
+    Document document = formOf(page).document();
     page.side().sweep().applyTo(document);
     return document;
   }

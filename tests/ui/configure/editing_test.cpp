@@ -25,7 +25,7 @@ TEST_F(Editing, TakesBackWhatWasTypedInAFieldAsOneStep) {
   const auto shown = page();
   shown->show();
   const std::string before = shown->text();
-  auto* line = qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input());
+  auto* line = qobject_cast<QLineEdit*>(formOf(*shown).row("model.width")->editor().input());
   line->setFocus();
   line->selectAll();
   QTest::keyClicks(line, QStringLiteral("128"));
@@ -92,7 +92,7 @@ TEST_F(Editing, EndsWhereItBeganAfterAnyEditsAreTakenBack) {
         menu(*shown, "model.heads", QStringLiteral("New variant from this field"));
         break;
       case 5: {
-        auto* box = shown->form().findChild<QCheckBox*>(QStringLiteral("observe.calibration"));
+        auto* box = formOf(*shown).findChild<QCheckBox*>(QStringLiteral("observe.calibration"));
         box->setChecked(!box->isChecked());
         break;
       }
@@ -142,7 +142,7 @@ TEST_F(Editing, KeepsCursorAndSelectionWhileTheFormEditsTheText) {
 TEST_F(Editing, GivesAChangedFieldAWayBack) {
   const auto shown = page();
   type(*shown, "model.width", QStringLiteral("128"));
-  auto* back = named<QToolButton>(*shown->form().row("model.width"),
+  auto* back = named<QToolButton>(*formOf(*shown).row("model.width"),
                                   QStringLiteral("Back to the default: model width"));
   ASSERT_NE(back, nullptr);
   EXPECT_FALSE(back->isHidden());
@@ -154,13 +154,13 @@ TEST_F(Editing, GivesAChangedFieldAWayBack) {
 
 TEST_F(Editing, FindsFieldsByTitleKeyAndMeaning) {
   const auto shown = page();
-  const auto visible = [&](const std::string& key) { return !shown->form().row(key)->isHidden(); };
+  const auto visible = [&](const std::string& key) { return !formOf(*shown).row(key)->isHidden(); };
   enter(*shown, QStringLiteral("Find a field"), QStringLiteral("probability skipping"));
   EXPECT_TRUE(visible("model.drop_path"));
   EXPECT_FALSE(visible("model.width"));
   enter(*shown, QStringLiteral("Find a field"), QStringLiteral("beta1"));  // folded otherwise
   EXPECT_TRUE(visible("train.optimizer.beta1"));
-  EXPECT_TRUE(labels(*shown->form().row("train.optimizer.beta1"))
+  EXPECT_TRUE(labels(*formOf(*shown).row("train.optimizer.beta1"))
                   .contains(QStringLiteral("background-color")));
   enter(*shown, QStringLiteral("Find a field"), QStringLiteral("nothing like this"));
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("No field matches.")));
@@ -223,7 +223,7 @@ TEST_F(Editing, MarksRunsThatWereMadeBeforeAndOffersAnotherSeed) {
   shown->planNow();
   const std::int64_t run = workbench_.addRun("earlier", shown->plan().runs.at(0).config);
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->forecast().runs.at(0).existing, run);
+  EXPECT_EQ(Probe::forecast(*shown).runs.at(0).existing, run);
   const QString said = labels(*shown);
   EXPECT_TRUE(said.contains(QStringLiteral("Already queued or run: #%1 (queued)").arg(run)))
       << said.toStdString();
@@ -257,8 +257,8 @@ TEST_F(Editing, ComparesWithTheNearestRunAndTheNewestOfEquals) {
   with("mlp_width", 64);  // two keys
   shown->side().changes().setAgainst(ChangesView::Against::Nearest);
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->forecast().nearest, nearest);
-  EXPECT_EQ(shown->forecast().nearestKeys, 1);
+  EXPECT_EQ(Probe::forecast(*shown).nearest, nearest);
+  EXPECT_EQ(Probe::forecast(*shown).nearestKeys, 1);
   const QString said = labels(shown->side());
   EXPECT_TRUE(said.contains(QStringLiteral("48 \u2192 96"))) << said.toStdString();
   EXPECT_TRUE(said.contains(QStringLiteral("run #%1").arg(nearest)));
@@ -282,14 +282,14 @@ TEST_F(Editing, TakesTimeAndMemoryFromRunsLikeThese) {
   row.finishedAt = "2026-01-01T00:00:40.000Z";  // 0.1 s per step
   row.memoryBytes = 123'000'000;
   shown->waitUntilIdle();
-  EXPECT_NEAR(shown->forecast().seconds, 100, 1e-6);
-  EXPECT_TRUE(shown->forecast().timeSource.contains(QStringLiteral("(#%1)").arg(run)));
-  EXPECT_NEAR(shown->forecast().memoryBytes, 4e8, 1) << "another model: what check says";
+  EXPECT_NEAR(Probe::forecast(*shown).seconds, 100, 1e-6);
+  EXPECT_TRUE(Probe::forecast(*shown).timeSource.contains(QStringLiteral("(#%1)").arg(run)));
+  EXPECT_NEAR(Probe::forecast(*shown).memoryBytes, 4e8, 1) << "another model: what check says";
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("about ") + duration(100)))
       << labels(*shown).toStdString();
   type(*shown, "model.width", QStringLiteral("32"));
   shown->waitUntilIdle();
-  EXPECT_NEAR(shown->forecast().memoryBytes, 123e6, 1);
+  EXPECT_NEAR(Probe::forecast(*shown).memoryBytes, 123e6, 1);
 }
 
 TEST_F(Editing, LetsInitBeWrittenAndTakenAwayAgain) {
@@ -319,9 +319,9 @@ TEST_F(Editing, ClonesWhatARunSaidOverItsPreset) {
   shown->planNow();
   ASSERT_TRUE(shown->plan().problems.empty());
   EXPECT_TRUE(difference(config, shown->plan().runs.at(0).config).empty()) << shown->text();
-  EXPECT_EQ(changedRows(shown->form()), 1);
+  EXPECT_EQ(changedRows(formOf(*shown)), 1);
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->forecast().runs.at(0).existing, run);
+  EXPECT_EQ(Probe::forecast(*shown).runs.at(0).existing, run);
 }
 
 TEST_F(Editing, KeepsStagesWhileTheFormIsEdited) {
@@ -343,17 +343,17 @@ TEST_F(Editing, GivesAndTakesTheStateOfItsView) {
   const Json before = shown->viewState();
   int told = 0;
   QObject::connect(shown.get(), &Page::viewChanged, shown.get(), [&] { ++told; });
-  auto* model = named<QToolButton>(shown->form(), QStringLiteral("Model"));
+  auto* model = named<QToolButton>(formOf(*shown), QStringLiteral("Model"));
   ASSERT_NE(model, nullptr);
   model->click();
   named<QToolButton>(shown->side(), QStringLiteral("TOML"))->click();
   EXPECT_EQ(told, 2);
-  EXPECT_TRUE(shown->form().row("model.width")->parentWidget()->isHidden());
+  EXPECT_TRUE(formOf(*shown).row("model.width")->parentWidget()->isHidden());
   const Json after = shown->viewState();
   EXPECT_NE(before, after);
   shown->setViewState(before);
   EXPECT_EQ(shown->viewState(), before);
-  EXPECT_FALSE(shown->form().row("model.width")->parentWidget()->isHidden());
+  EXPECT_FALSE(formOf(*shown).row("model.width")->parentWidget()->isHidden());
   shown->setViewState(after);
   EXPECT_EQ(shown->viewState(), after);
   shown->setViewState(Json{{"groups", 7}, {"side", {{"open", "x"}}}, {"other", nullptr}});
@@ -375,10 +375,10 @@ TEST_F(Editing, PicksARunFromAListThatIsSearched) {
 TEST_F(Editing, LeadsTheTabKeyFromFieldToField) {
   const auto shown = page();
   bringUp(*shown);
-  auto* line = shown->form().row("model.width")->editor().input();
+  auto* line = formOf(*shown).row("model.width")->editor().input();
   line->setFocus();
   QTest::keyClick(line, Qt::Key_Tab);
-  EXPECT_EQ(QApplication::focusWidget(), shown->form().row("model.heads")->editor().input());
+  EXPECT_EQ(QApplication::focusWidget(), formOf(*shown).row("model.heads")->editor().input());
 }
 
 }  // namespace

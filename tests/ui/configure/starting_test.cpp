@@ -86,7 +86,7 @@ TEST_F(Starting, StartsWithKeysWhereverTheFocusIs) {
   workbench_.addRun("made by the program", Json::object());
   shown->show();
   shown->planNow();
-  auto* line = qobject_cast<QLineEdit*>(shown->form().row("model.width")->editor().input());
+  auto* line = qobject_cast<QLineEdit*>(formOf(*shown).row("model.width")->editor().input());
   line->setFocus();
   QTest::keyClick(line, Qt::Key_Return, Qt::ControlModifier | Qt::ShiftModifier);
   ASSERT_TRUE(soon([&] { return !workbench_.pages.empty(); }));
@@ -129,7 +129,7 @@ TEST_F(Starting, CopiesACommandThatPlansTheSameRuns) {
   std::vector<Override> overrides;
   for (std::size_t i = 2; i < words.size() && words[i] != "--db"; ++i)
     overrides.push_back(parseOverride(words[i]));
-  const Plan plan = planExperimentFile(words[1], *shown->form().catalog(), overrides);
+  const Plan plan = planExperimentFile(words[1], *formOf(*shown).catalog(), overrides);
   ASSERT_TRUE(plan.problems.empty()) << plan.problems.front().sentence() << command;
   ASSERT_EQ(plan.runs.size(), 1U);
   EXPECT_TRUE(difference(plan.runs[0].config, shown->plan().runs[0].config).empty());

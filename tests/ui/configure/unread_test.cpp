@@ -22,7 +22,7 @@ std::string experiment(const std::string& title, int width) {
 class Unread : public Configure {
  protected:
   static QString widthOf(const ConfigurePage& page) {
-    return qobject_cast<QLineEdit*>(page.form().row("model.width")->editor().input())->text();
+    return qobject_cast<QLineEdit*>(formOf(page).row("model.width")->editor().input())->text();
   }
   static QPlainTextEdit* changesOf(const ConfigurePage& page, int variant) {
     QList<QPlainTextEdit*> found;
@@ -88,7 +88,7 @@ TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
   EXPECT_EQ(shown->text(), broken.toStdString());
   EXPECT_FALSE(startButton(*shown)->isEnabled());
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("not valid TOML")));
-  EXPECT_FALSE(shown->form().isEnabled()) << "what is edited there has no place in the text";
+  EXPECT_FALSE(formOf(*shown).isEnabled()) << "what is edited there has no place in the text";
   EXPECT_FALSE(shown->side().sweep().isEnabled());
   EXPECT_NE(widthOf(*shown), QStringLiteral("160")) << "the experiment before is still in the form";
   // A control that is reached all the same changes nothing.
@@ -99,7 +99,7 @@ TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
   // Corrected in the text, it is an experiment like any other.
   shown->side().text().setPlainText(QString::fromStdString(experiment("theirs", 32)));
   shown->planNow();
-  EXPECT_TRUE(shown->form().isEnabled());
+  EXPECT_TRUE(formOf(*shown).isEnabled());
   EXPECT_EQ(widthOf(*shown), QStringLiteral("32"));
   type(*shown, "model.width", QStringLiteral("48"));
   shown->planNow();
@@ -158,12 +158,12 @@ TEST_F(Unread, TypingSomethingThatIsNotTomlClosesTheFormUntilItIs) {
   shown->planNow();
   shown->side().text().setPlainText(QString::fromStdString(experiment("mine", 160) + "depth ="));
   shown->planNow();
-  EXPECT_FALSE(shown->form().isEnabled());
+  EXPECT_FALSE(formOf(*shown).isEnabled());
   type(*shown, "model.width", QStringLiteral("48"));
   EXPECT_TRUE(shown->text().ends_with("depth =")) << "what was typed is gone";
   shown->undo();
   shown->planNow();
-  EXPECT_TRUE(shown->form().isEnabled());
+  EXPECT_TRUE(formOf(*shown).isEnabled());
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <QSignalSpy>
 
-#include "tests/ui/support/count_probe.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/monitor/alert_service.h"
@@ -163,12 +163,12 @@ TEST_F(Alerts, AreWatchedWithoutThePageAndNothingIsReadWithoutRulesOrRunsInProgr
   AlertService& service = AlertService::of(studio_.workbench);
   EXPECT_EQ(&AlertService::of(studio_.workbench), &service) << "one for each workbench";
   service.waitUntilIdle();
-  EXPECT_EQ(CountProbe::looks(service), 0);
+  EXPECT_EQ(Probe::looks(service), 0);
   QSignalSpy raised(&service, &AlertService::raised),
       told(&studio_.workbench, &StudioWorkbench::messageSent);
   service.setRulesOf("train/loss", {{"train/loss", AlertRule::Kind::Above, 0.0}});
   service.waitUntilIdle();
-  EXPECT_EQ(CountProbe::looks(service), 1);
+  EXPECT_EQ(Probe::looks(service), 1);
   ASSERT_GE(raised.count(), 1);
   EXPECT_EQ(told.count(), raised.count());
   const auto before = raised.count();
@@ -176,7 +176,7 @@ TEST_F(Alerts, AreWatchedWithoutThePageAndNothingIsReadWithoutRulesOrRunsInProgr
   EXPECT_EQ(raised.count(), before) << "once, until it has passed";
   service.setRulesOf("train/loss", {});
   service.waitUntilIdle();
-  EXPECT_EQ(CountProbe::looks(service), 2);
+  EXPECT_EQ(Probe::looks(service), 2);
 }
 
 TEST_F(Alerts, AreRaisedByNewValuesWithoutBeingAsked) {

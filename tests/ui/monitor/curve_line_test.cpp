@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/ui/support/count_probe.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/monitor/curve_plot.h"
 
@@ -221,10 +221,10 @@ TEST(CurvePlotCost, ManyMovesBeforeTheNextTurnOfTheEventLoopAreOneDrawing) {
   DrawnPlot drawn(series, unsmoothed());
   (void)drawn.picture();
   QCoreApplication::processEvents();
-  const std::int64_t before = CountProbe::drawings(drawn.plot);
+  const std::int64_t before = Probe::drawings(drawn.plot);
   for (int i = 0; i < 50; ++i) drawn.plot.showRange(i, 5000 + i);
   QCoreApplication::processEvents();
-  EXPECT_EQ(CountProbe::drawings(drawn.plot) - before, 1);
+  EXPECT_EQ(Probe::drawings(drawn.plot) - before, 1);
   EXPECT_DOUBLE_EQ(drawn.plot.xAxis().lower, 49);
 }
 

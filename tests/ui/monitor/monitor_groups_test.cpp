@@ -5,6 +5,7 @@
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/ablation.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/figures/line_chart.h"
 #include "ui/monitor/monitor_page.h"
@@ -66,15 +67,15 @@ TEST(MonitorSeeds, AreOneCurveAVariantWithABand) {
   EXPECT_NEAR(curves[0].group->low.y().back(), 0.80, 1e-12);
   EXPECT_NEAR(curves[0].group->high.y().back(), 0.84, 1e-12);
   (void)open.plot().grab();
-  ASSERT_EQ(open.plot().bands().size(), 2u);
-  ASSERT_EQ(open.plot().bands()[0].outlines.size(), 1u);
-  EXPECT_EQ(open.plot().bands()[0].outlines[0].size(), 6u) << "three points there and back";
+  ASSERT_EQ(Probe::bands(open.plot()).size(), 2u);
+  ASSERT_EQ(Probe::bands(open.plot())[0].outlines.size(), 1u);
+  EXPECT_EQ(Probe::bands(open.plot())[0].outlines[0].size(), 6u) << "three points there and back";
   EXPECT_LE(open.plot().yAxis().lower, 0.5);
   EXPECT_GE(open.plot().yAxis().upper, 0.861) << "the bands are in sight";
   open.chooseSeeds(QStringLiteral("Each run"));
   EXPECT_EQ(open.plot().curves().size(), 6u);
   (void)open.plot().grab();
-  EXPECT_TRUE(open.plot().bands().empty());
+  EXPECT_TRUE(Probe::bands(open.plot()).empty());
 }
 
 TEST(MonitorSeeds, ABandIsSeenBetweenItsEdgesAndNotOutside) {

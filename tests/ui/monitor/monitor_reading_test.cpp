@@ -7,7 +7,7 @@
 #include <cmath>
 #include <thread>
 
-#include "tests/ui/support/count_probe.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/monitor/monitor_page.h"
@@ -40,7 +40,7 @@ struct StatementCount {
 };
 
 bool areShown(MonitorPage& page, std::size_t curves) {
-  if (page.cards().empty() || page.isReading()) return false;
+  if (page.cards().empty() || Probe::isReading(page)) return false;
   for (PlotCard* card : page.cards())
     if (card->plot().curves().size() != curves) return false;
   return true;
@@ -66,7 +66,7 @@ TEST(MonitorReading, AsksTheStoreNothingOnTheThreadOfTheWindow) {
     settings.x = axis;
     settings.xMetric = axis == XAxis::Metric ? "optimizer/learning_rate" : "";
     page.setSettings(settings);
-    EXPECT_TRUE(soon([&] { return !page.isReading(); }));
+    EXPECT_TRUE(soon([&] { return !Probe::isReading(page); }));
   }
   for (const QString& group : page.groups()) page.setGroupOpen(group, true);
   page.waitUntilIdle();
@@ -102,7 +102,7 @@ TEST(MonitorReading, OverTheClockOfWhatARunNeverMeasuredIsAskedOnce) {
   settings.x = XAxis::Wall;
   page.setSettings(settings);
   const auto isShown = [&page] {
-    return !page.isReading() && page.card("train/loss")->plot().curves().size() == 2;
+    return !Probe::isReading(page) && page.card("train/loss")->plot().curves().size() == 2;
   };
   EXPECT_TRUE(soon(isShown));
   page.waitUntilIdle();
@@ -110,7 +110,7 @@ TEST(MonitorReading, OverTheClockOfWhatARunNeverMeasuredIsAskedOnce) {
   const auto passEvents = [&page] {
     for (int round = 0; round < 5; ++round) {
       QCoreApplication::processEvents();
-      EXPECT_TRUE(soon([&page] { return !page.isReading(); }));
+      EXPECT_TRUE(soon([&page] { return !Probe::isReading(page); }));
     }
   };
   passEvents();
@@ -171,7 +171,7 @@ TEST(MonitorReading, ShowsTheNewestSelectionHoweverFastItChanges) {
   const std::int64_t last = studio.runs[19 % 3];
   EXPECT_TRUE(soon([&] { return areShown(page, 1); }));
   for (PlotCard* card : page.cards()) EXPECT_EQ(card->plot().curves().front().run, last);
-  EXPECT_FALSE(page.isReading());
+  EXPECT_FALSE(Probe::isReading(page));
 }
 
 TEST(MonitorReading, ReadsARunThatHasEndedOnlyOnce) {
@@ -182,10 +182,10 @@ TEST(MonitorReading, ReadsARunThatHasEndedOnlyOnce) {
   page.resize(1000, 700);
   page.show();
   page.waitUntilIdle();
-  const std::int64_t before = CountProbe::readings(page);
+  const std::int64_t before = Probe::readings(page);
   page.waitUntilIdle();
   page.waitUntilIdle();
-  EXPECT_EQ(CountProbe::readings(page), before);
+  EXPECT_EQ(Probe::readings(page), before);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "tests/ui/monitor/metric_point.h"
-#include "tests/ui/support/count_probe.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/kit/series/run_series.h"
@@ -45,7 +45,7 @@ struct OpenPage {
   }
   std::int64_t drawings() const {
     std::int64_t sum = 0;
-    for (PlotCard* card : page.cards()) sum += CountProbe::drawings(card->plot());
+    for (PlotCard* card : page.cards()) sum += Probe::drawings(card->plot());
     return sum;
   }
   SampleStudio studio;
@@ -239,11 +239,11 @@ TEST(MonitorPage, CardsOutOfSightAreNotDrawn) {
   QCoreApplication::processEvents();
   PlotCard* last = open.page.cards().back();
   ASSERT_FALSE(last->isOnScreen());
-  const std::int64_t before = CountProbe::drawings(last->plot());
+  const std::int64_t before = Probe::drawings(last->plot());
   appendSamplePoints(open.studio.writer, open.studio.runs[8], 1, 8, 188, 240, 400);
   open.studio.workbench.watcher().poll();
   EXPECT_TRUE(soon([&] { return last->isStale; }));
-  EXPECT_EQ(CountProbe::drawings(last->plot()), before);
+  EXPECT_EQ(Probe::drawings(last->plot()), before);
 }
 
 TEST(MonitorPage, ZoomingEndsFollowingAndHomeFitsAgain) {

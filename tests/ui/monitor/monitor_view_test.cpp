@@ -10,9 +10,9 @@
 #include "core/base/error.h"
 #include "tests/support/has_texts.h"
 #include "tests/ui/monitor/open_monitor.h"
-#include "tests/ui/support/count_probe.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/line_chart_probe.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/soon.h"
 #include "ui/figures/line_chart.h"
 #include "ui/monitor/monitor_page.h"
@@ -37,10 +37,10 @@ TEST(MonitorGroups, ClosedGroupsAreNeitherReadNorMade) {
   OpenMonitor open;
   const std::size_t cards = open.page->cards().size();
   EXPECT_EQ(cards, 4U) << "the pinned ones";
-  const std::int64_t before = CountProbe::readings(*open.page);
+  const std::int64_t before = Probe::readings(*open.page);
   open.page->setGroupOpen(open.page->groups().front(), true);
   EXPECT_GT(open.page->cards().size(), cards);
-  EXPECT_TRUE(soon([&] { return CountProbe::readings(*open.page) > before; }) ||
+  EXPECT_TRUE(soon([&] { return Probe::readings(*open.page) > before; }) ||
               !open.page->cards().back()->isOnScreen());
   open.page->setGroupOpen(open.page->groups().front(), false);
   EXPECT_EQ(open.page->cards().size(), cards);
@@ -88,8 +88,7 @@ TEST(MonitorGroups, CardsOutOfSightAreNotReadUntilTheyAreSeen) {
   PlotCard* last = open.page->cards().back();
   ASSERT_FALSE(last->isOnScreen());
   EXPECT_TRUE(last->isStale);
-  EXPECT_EQ(CountProbe::cacheOf(*open.page).curve({open.studio.runs[6], last->metric()}).size(),
-            0U);
+  EXPECT_EQ(Probe::cacheOf(*open.page).curve({open.studio.runs[6], last->metric()}).size(), 0U);
   auto* scroll = open.page->findChild<QScrollArea*>();
   scroll->ensureWidgetVisible(last);
   EXPECT_TRUE(soon([&] { return !last->isStale; }));

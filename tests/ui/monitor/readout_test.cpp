@@ -7,6 +7,7 @@
 
 #include "tests/ui/monitor/metric_point.h"
 #include "tests/ui/monitor/open_monitor.h"
+#include "tests/ui/support/probe.h"
 
 namespace vitrine::ui {
 namespace {
@@ -194,16 +195,16 @@ TEST(Readout, GoesWhenTheMouseLeavesAndWhenThePlotIsHidden) {
     QCoreApplication::sendEvent(&plot, &move);
   };
   enter();
-  ASSERT_TRUE(plot.hasReadout());
+  ASSERT_TRUE(Probe::hasReadout(plot));
   ASSERT_FALSE(plot.readout().empty());
   QEvent leave(QEvent::Leave);
   QCoreApplication::sendEvent(&plot, &leave);
-  EXPECT_FALSE(plot.hasReadout());
+  EXPECT_FALSE(Probe::hasReadout(plot));
   enter();
-  ASSERT_TRUE(plot.hasReadout());
+  ASSERT_TRUE(Probe::hasReadout(plot));
   open.page->hide();
   open.page->show();
-  EXPECT_FALSE(plot.hasReadout());
+  EXPECT_FALSE(Probe::hasReadout(plot));
 }
 
 }  // namespace

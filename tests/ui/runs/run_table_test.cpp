@@ -12,7 +12,7 @@
 
 #include "core/store/declared_metrics.h"
 #include "tests/ui/runs/run_table_fixture.h"
-#include "tests/ui/support/count_probe.h"
+#include "tests/ui/support/probe.h"
 
 namespace vitrine::ui {
 namespace {
@@ -289,10 +289,10 @@ TEST(RunColumns, AThousandRunsAreReadWithOneQueryForAllMetrics) {
                           [](const std::string& id) { return id.starts_with("metric:"); }),
             2);
   queries = 0;
-  const int before = CountProbe::queries(configs);
+  const int before = Probe::queries(configs);
   const std::vector<RunsModel::Column> read = columns.read(ids);
   EXPECT_EQ(queries, 5) << "what metrics mean, last values, best values, notes, checkpoints";
-  EXPECT_EQ(CountProbe::queries(configs), before) << "configurations were read once, for the names";
+  EXPECT_EQ(Probe::queries(configs), before) << "configurations were read once, for the names";
   EXPECT_LE(before, 2);
   EXPECT_EQ(read.size(), ids.size());
 }

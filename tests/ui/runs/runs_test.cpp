@@ -5,8 +5,8 @@
 #include <QTest>
 
 #include "tests/support/wait_until.h"
-#include "tests/ui/support/count_probe.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/runs/run_query.h"
@@ -388,13 +388,13 @@ TEST(RunsPanel, AConfigurationIsFlattenedOnceHoweverMuchIsTyped) {
   RunsPanel panel(studio.workbench);
   RunConfigs& configs = panel.configs();
   panel.filter().setText(QStringLiteral("width=64"));
-  const int first = CountProbe::flattenings(configs);
+  const int first = Probe::flattenings(configs);
   EXPECT_LE(first, static_cast<int>(studio.runs.size()));
-  EXPECT_EQ(CountProbe::queries(configs), 1) << "one query reads them all";
+  EXPECT_EQ(Probe::queries(configs), 1) << "one query reads them all";
   for (const char* text : {"width=6", "width=", "width>1", "depth=2", "seed!=0"})
     panel.filter().setText(QString::fromLatin1(text));
-  EXPECT_EQ(CountProbe::flattenings(configs), first);
-  EXPECT_EQ(CountProbe::queries(configs), 1);
+  EXPECT_EQ(Probe::flattenings(configs), first);
+  EXPECT_EQ(Probe::queries(configs), 1);
 }
 
 TEST(RunConfigs, AreReadAgainWhileARunHasNotBegun) {
@@ -408,9 +408,9 @@ TEST(RunConfigs, AreReadAgainWhileARunHasNotBegun) {
   RunConfigs configs(studio.workbench.store());
   const store::RunRow queued = studio.writer.run(id);
   EXPECT_EQ(configs.of(queued), (FlatConfig{{"model.width", 64}}));
-  const int queries = CountProbe::queries(configs);
+  const int queries = Probe::queries(configs);
   (void)configs.of(queued);
-  EXPECT_EQ(CountProbe::queries(configs), queries);
+  EXPECT_EQ(Probe::queries(configs), queries);
   studio.writer.completeConfig(id, Json{{"model", {{"width", 128}}}}, Json::object(),
                                Json::object(), EventRecord{});
   EXPECT_EQ(configs.of(studio.writer.run(id)), (FlatConfig{{"model.width", 128}}));

@@ -8,8 +8,8 @@
 
 #include "core/config/papers/claims.h"
 #include "core/config/papers/tour.h"
-#include "tests/ui/support/count_probe.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/probe.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
@@ -78,11 +78,11 @@ TEST(StartPage, SetsItsWordsOnceForEachWidthUntilItIsDrawn) {
   const auto labels = window.findChildren<WordLabel*>();
   ASSERT_GE(labels.size(), 10);
   for (const WordLabel* label : labels)
-    EXPECT_LE(CountProbe::measurings(*label), 16) << label->text().toStdString();
+    EXPECT_LE(Probe::measurings(*label), 16) << label->text().toStdString();
   // What changes nothing lays nothing out again.
   const auto measured = [&labels] {
     int sum = 0;
-    for (const WordLabel* label : labels) sum += CountProbe::measurings(*label);
+    for (const WordLabel* label : labels) sum += Probe::measurings(*label);
     return sum;
   };
   const int before = measured();

@@ -37,15 +37,15 @@ const Catalog& builtCatalog() {
 void expectUnchanged(ConfigurePage& page, const Document& document, const std::string& name) {
   page.setText(toText(document));
   const std::string text = page.text();
-  const Json first = page.form().merged();
+  const Json first = formOf(page).merged();
   Problem problem;
   const std::optional<Document> read = parseDocument(text, problem);
   ASSERT_TRUE(read) << name << ": " << problem.message;
-  EXPECT_TRUE(meansTheSame(*read, page.form().document())) << name;
-  EXPECT_EQ(patchToml(text, page.form().document()), text) << name;
+  EXPECT_TRUE(meansTheSame(*read, formOf(page).document())) << name;
+  EXPECT_EQ(patchToml(text, formOf(page).document()), text) << name;
   Document said = *read;
   for (const auto& [key, value] : flatten(first)) {
-    const FormRow* row = page.form().row(key);
+    const FormRow* row = formOf(page).row(key);
     if (row == nullptr || key == "model.preset") continue;
     const Field& field = row->editor().field();
     const QString shown = value.is_null() ? QString() : fieldText(field, value);
@@ -60,11 +60,11 @@ void expectUnchanged(ConfigurePage& page, const Document& document, const std::s
   }
   const std::string outright = patchToml(text, said);
   page.setText(outright);
-  EXPECT_EQ(changedRows(page.form()), 0) << name << "\n" << outright;
+  EXPECT_EQ(changedRows(formOf(page)), 0) << name << "\n" << outright;
   for (const auto& [key, value] : flatten(first)) {
-    const FormRow* row = page.form().row(key);
+    const FormRow* row = formOf(page).row(key);
     if (row == nullptr) continue;
-    EXPECT_EQ(normalized(row->editor().field(), value), page.form().value(key))
+    EXPECT_EQ(normalized(row->editor().field(), value), formOf(page).value(key))
         << name << ": " << key;
   }
 }

@@ -45,7 +45,7 @@ class Tables : public Configure {
   /// With every section unfolded.
   std::unique_ptr<ConfigurePage> openPage() {
     std::unique_ptr<ConfigurePage> made = page();
-    for (FormSection* section : made->form().sections()) section->setOpen(true);
+    for (FormSection* section : formOf(*made).sections()) section->setOpen(true);
     return made;
   }
   /// Edits the form as a user would and lets the rows be made again.
@@ -56,14 +56,14 @@ class Tables : public Configure {
     QCoreApplication::processEvents();
   }
   static PipelineEditor* pipeline(const ConfigurePage& page, int phase) {
-    QList<PipelineEditor*> editors = page.form().findChildren<PipelineEditor*>();
+    QList<PipelineEditor*> editors = formOf(page).findChildren<PipelineEditor*>();
     // Those of a form that was made again wait for their end.
-    editors.removeIf([&](const PipelineEditor* one) { return !one->isVisibleTo(&page.form()); });
+    editors.removeIf([&](const PipelineEditor* one) { return !one->isVisibleTo(&formOf(page)); });
     return editors.value(phase);
   }
   static TableBar* bar(const ConfigurePage& page, const std::string& path) {
-    for (TableBar* one : page.form().findChildren<TableBar*>()) {
-      if (one->path() == path && one->isVisibleTo(&page.form())) return one;
+    for (TableBar* one : formOf(page).findChildren<TableBar*>()) {
+      if (one->path() == path && one->isVisibleTo(&formOf(page))) return one;
     }
     return nullptr;
   }
@@ -164,15 +164,15 @@ TEST_F(Tables, SayAtTheTransformWhatIsWrong) {
   EXPECT_TRUE(labels(*editor).contains(QStringLiteral("must come before 'mixup'")))
       << labels(*editor).toStdString();
   EXPECT_TRUE(labels(*editor).contains(QStringLiteral("alpha: "))) << "its row is folded away";
-  ASSERT_NE(shown->form().place("data.pipeline.train[0].alpha"), nullptr);
+  ASSERT_NE(formOf(*shown).place("data.pipeline.train[0].alpha"), nullptr);
   EXPECT_FALSE(editor->rows()[0]->message().isEmpty());
-  EXPECT_FALSE(shown->form().shows("data.pipeline.train[7]"));
+  EXPECT_FALSE(formOf(*shown).shows("data.pipeline.train[7]"));
 }
 
 TEST_F(Tables, AddNameAndRemoveAnAuxiliaryNetwork) {
   const auto shown = openPage();
   const std::string before = shown->text();
-  press(shown->form(), QStringLiteral("Add an auxiliary network"));
+  press(formOf(*shown), QStringLiteral("Add an auxiliary network"));
   EXPECT_TRUE(has(*shown, "[aux.network]")) << shown->text();
   shown->planNow();
   ASSERT_NE(bar(*shown, "aux.network"), nullptr);
@@ -199,13 +199,13 @@ TEST_F(Tables, ShowTheModelOfAnAuxiliaryWeightsFile) {
   const auto shown = openPage();
   shown->setText(shown->text() + "\n[aux.teacher]\nweights = \"big.safetensors\"   # ours\n");
   shown->planNow();
-  FormRow* architecture = shown->form().row("aux.teacher.model.architecture");
+  FormRow* architecture = formOf(*shown).row("aux.teacher.model.architecture");
   ASSERT_NE(architecture, nullptr);
   EXPECT_TRUE(architecture->message().contains(QStringLiteral("must be given")));
   auto* list = qobject_cast<QComboBox*>(architecture->editor().input());
   list->setCurrentIndex(list->findData(QStringLiteral("picture")));
   QCoreApplication::processEvents();
-  ASSERT_NE(shown->form().row("aux.teacher.model.width"), nullptr);
+  ASSERT_NE(formOf(*shown).row("aux.teacher.model.width"), nullptr);
   type(*shown, "aux.teacher.model.width", QStringLiteral("128"));
   EXPECT_TRUE(has(*shown, "model.width = 128")) << shown->text();
   EXPECT_TRUE(has(*shown, "# ours"));
@@ -217,13 +217,14 @@ TEST_F(Tables, ShowTheModelOfAnAuxiliaryWeightsFile) {
 TEST_F(Tables, EditAGroupOfParametersAndItsOptimizer) {
   const auto shown = openPage();
   type(*shown, "train.optimizer.beta2", QStringLiteral("0.95"));
-  press(shown->form(), QStringLiteral("Add a group"));
+  press(formOf(*shown), QStringLiteral("Add a group"));
   shown->planNow();
-  ASSERT_NE(shown->form().row("train.groups.head.match"), nullptr);
-  EXPECT_FALSE(shown->form().row("train.groups.head.match")->message().isEmpty()) << "it needs one";
+  ASSERT_NE(formOf(*shown).row("train.groups.head.match"), nullptr);
+  EXPECT_FALSE(formOf(*shown).row("train.groups.head.match")->message().isEmpty())
+      << "it needs one";
   type(*shown, "train.groups.head.match", QStringLiteral("head.*, norm.weight"));
   type(*shown, "train.groups.head.learning_rate_scale", QStringLiteral("10"));
-  FormRow* beta = shown->form().row("train.groups.head.optimizer.beta2");
+  FormRow* beta = formOf(*shown).row("train.groups.head.optimizer.beta2");
   ASSERT_NE(beta, nullptr);
   EXPECT_EQ(qobject_cast<QLineEdit*>(beta->editor().input())->text().toStdString(), "0.95")
       << "as the optimizer's own";
@@ -257,13 +258,13 @@ TEST_F(Tables, RenameAGroupInItsSweepToo) {
 TEST_F(Tables, ChooseValuesOnAHeldOutPart) {
   const auto shown = openPage();
   const std::string before = shown->text();
-  auto* box = shown->form().findChild<QCheckBox*>(QStringLiteral("select"));
+  auto* box = formOf(*shown).findChild<QCheckBox*>(QStringLiteral("select"));
   ASSERT_NE(box, nullptr);
   box->click();
   QCoreApplication::processEvents();
   EXPECT_TRUE(has(*shown, "[select]\ngrid.\"train.optimizer.learning_rate\" = [0.001, 5e-4]"))
       << shown->text();
-  auto* metric = qobject_cast<QComboBox*>(shown->form().row("select.metric")->editor().input());
+  auto* metric = qobject_cast<QComboBox*>(formOf(*shown).row("select.metric")->editor().input());
   ASSERT_NE(metric, nullptr) << "the task names its scores";
   EXPECT_GE(metric->findData(QStringLiteral("validation/ece")), 0);
   EXPECT_GE(metric->findData(QStringLiteral("validation/loss")), 0);
@@ -272,16 +273,16 @@ TEST_F(Tables, ChooseValuesOnAHeldOutPart) {
   ASSERT_TRUE(shown->plan().problems.empty()) << shown->plan().problems[0].sentence();
   EXPECT_EQ(shown->plan().total, 5U);
   EXPECT_TRUE(
-      labels(shown->form()).contains(QStringLiteral("2 runs of the grid, then 3 final runs")))
-      << labels(shown->form()).toStdString();
+      labels(formOf(*shown)).contains(QStringLiteral("2 runs of the grid, then 3 final runs")))
+      << labels(formOf(*shown)).toStdString();
   auto* values =
-      named<QLineEdit>(shown->form(), QStringLiteral("Values of the grid axis, comma separated"));
+      named<QLineEdit>(formOf(*shown), QStringLiteral("Values of the grid axis, comma separated"));
   values->setText(QStringLiteral("1e-3, 1e-2, 1e-1"));
   Q_EMIT values->textEdited(values->text());
   QCoreApplication::processEvents();
   shown->planNow();
   EXPECT_EQ(shown->plan().total, 6U);
-  shown->form().findChild<QCheckBox*>(QStringLiteral("select"))->click();
+  formOf(*shown).findChild<QCheckBox*>(QStringLiteral("select"))->click();
   QCoreApplication::processEvents();
   EXPECT_EQ(shown->text(), before);
 }
@@ -290,14 +291,14 @@ TEST_F(Tables, SayBesideTheGridWhatIsWrong) {
   const auto shown = openPage();
   shown->setText(shown->text() + "\n[select]\nmetric = \"test/top1\"\n");
   shown->planNow();
-  EXPECT_TRUE(labels(shown->form()).contains(QStringLiteral("must be given: grid")));
-  EXPECT_TRUE(shown->form().row("select.metric")->message().contains(QStringLiteral("held-out")));
-  press(shown->form(), QStringLiteral("+ key"));
-  auto* key = named<QLineEdit>(shown->form(), QStringLiteral("Key of the grid axis"));
+  EXPECT_TRUE(labels(formOf(*shown)).contains(QStringLiteral("must be given: grid")));
+  EXPECT_TRUE(formOf(*shown).row("select.metric")->message().contains(QStringLiteral("held-out")));
+  press(formOf(*shown), QStringLiteral("+ key"));
+  auto* key = named<QLineEdit>(formOf(*shown), QStringLiteral("Key of the grid axis"));
   ASSERT_NE(key, nullptr);
   key->setText(QStringLiteral("model.width"));
   QCoreApplication::processEvents();
-  EXPECT_EQ(shown->form().unread().size(), 1);
+  EXPECT_EQ(formOf(*shown).unread().size(), 1);
   EXPECT_FALSE(startButton(*shown)->isEnabled());
 }
 

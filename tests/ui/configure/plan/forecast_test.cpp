@@ -42,8 +42,8 @@ TEST_F(Forecasts, OfTheSameModelWithAnotherLengthAreItsStepsAtTheSameSpeed) {
   config["train"]["steps"] = 400;
   const std::int64_t run = done(config);
   shown->waitUntilIdle();
-  EXPECT_NEAR(shown->forecast().seconds, 100, 1e-6);
-  EXPECT_EQ(shown->forecast().timeSource.toStdString(),
+  EXPECT_NEAR(Probe::forecast(*shown).seconds, 100, 1e-6);
+  EXPECT_EQ(Probe::forecast(*shown).timeSource.toStdString(),
             "from run #" + std::to_string(run) + ": same model, batch size and device");
 }
 
@@ -55,8 +55,8 @@ TEST_F(Forecasts, OfAnotherBatchSizeAreScaledByItsImagesAndSaySo) {
   const std::int64_t first = done(config);
   const std::int64_t second = done(config);
   shown->waitUntilIdle();
-  EXPECT_NEAR(shown->forecast().seconds, 50, 1e-6);
-  const QString basis = shown->forecast().timeSource;
+  EXPECT_NEAR(Probe::forecast(*shown).seconds, 50, 1e-6);
+  const QString basis = Probe::forecast(*shown).timeSource;
   EXPECT_TRUE(basis.startsWith(QStringLiteral("from 2 runs of picture"))) << basis.toStdString();
   EXPECT_TRUE(basis.contains(QStringLiteral("(#%1 and #%2)").arg(first).arg(second)));
   EXPECT_TRUE(basis.endsWith(QStringLiteral("other batch size, scaled by the samples of a step")))
@@ -80,7 +80,7 @@ TEST_F(Forecasts, OfATaskThatCountsTokensTakeWhatTheRunItselfExpects) {
   row.imagesPerSecond = 1e6;
   row.remainingSeconds = 60;
   shown->waitUntilIdle();
-  EXPECT_NEAR(shown->forecast().seconds, 200, 1e-6) << "0.2 s a step, whatever a token is";
+  EXPECT_NEAR(Probe::forecast(*shown).seconds, 200, 1e-6) << "0.2 s a step, whatever a token is";
 }
 
 TEST_F(Forecasts, OfAnotherModelAreScaledByTheOperationsThatCheckCountsForBoth) {
@@ -90,10 +90,10 @@ TEST_F(Forecasts, OfAnotherModelAreScaledByTheOperationsThatCheckCountsForBoth) 
   config["model"]["width"] = 32;
   done(config);
   shown->waitUntilIdle();
-  EXPECT_NEAR(shown->forecast().seconds, 400, 1e-6);
-  EXPECT_TRUE(shown->forecast().timeSource.endsWith(
+  EXPECT_NEAR(Probe::forecast(*shown).seconds, 400, 1e-6);
+  EXPECT_TRUE(Probe::forecast(*shown).timeSource.endsWith(
       QStringLiteral("other settings of the model, scaled by the operations of a step")))
-      << shown->forecast().timeSource.toStdString();
+      << Probe::forecast(*shown).timeSource.toStdString();
 }
 
 TEST_F(Forecasts, PreferTheClosestRunAndLeaveTheOthersAlone) {
@@ -105,14 +105,15 @@ TEST_F(Forecasts, PreferTheClosestRunAndLeaveTheOthersAlone) {
   const std::int64_t closest = done(same);
   done(wider);
   shown->waitUntilIdle();
-  EXPECT_TRUE(shown->forecast().timeSource.startsWith(QStringLiteral("from run #%1:").arg(closest)))
-      << shown->forecast().timeSource.toStdString();
+  EXPECT_TRUE(
+      Probe::forecast(*shown).timeSource.startsWith(QStringLiteral("from run #%1:").arg(closest)))
+      << Probe::forecast(*shown).timeSource.toStdString();
 }
 
 TEST_F(Forecasts, AreNotInventedAndSayWhatWouldTell) {
   const auto shown = thousandSteps();
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->forecast().timed, 0);
+  EXPECT_EQ(Probe::forecast(*shown).timed, 0);
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("time unknown")));
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Time unknown until picture has run 20 ")))
       << labels(*shown).toStdString();
@@ -121,7 +122,7 @@ TEST_F(Forecasts, AreNotInventedAndSayWhatWouldTell) {
   config["train"]["device"] = "cuda:7";
   done(config, "cuda:7");
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->forecast().timed, 0);
+  EXPECT_EQ(Probe::forecast(*shown).timed, 0);
   type(*shown, "train.steps", QString());
   type(*shown, "train.epochs", QStringLiteral("3"));
   shown->waitUntilIdle();
@@ -136,13 +137,13 @@ TEST_F(Forecasts, OfAPartOfTheSamplesHaveTheStepsOfThatPart) {
   shown->planNow();
   workbench_.row(done(shown->plan().runs.at(0).config)).totalEpochs = 4;
   shown->waitUntilIdle();
-  EXPECT_NEAR(shown->forecast().seconds, 40, 1e-6);
+  EXPECT_NEAR(Probe::forecast(*shown).seconds, 40, 1e-6);
   type(*shown, "data.train_share", QStringLiteral("0.5"));
   shown->waitUntilIdle();
-  EXPECT_NEAR(shown->forecast().seconds, 20, 1e-6);
+  EXPECT_NEAR(Probe::forecast(*shown).seconds, 20, 1e-6);
   type(*shown, "data.holdout", QStringLiteral("0.5"));
   shown->waitUntilIdle();
-  EXPECT_NEAR(shown->forecast().seconds, 10, 1e-6);
+  EXPECT_NEAR(Probe::forecast(*shown).seconds, 10, 1e-6);
 }
 
 TEST_F(Forecasts, SayOfEachRunWhatItsTimeIsTakenFrom) {

@@ -127,8 +127,8 @@ TEST_F(Configure, ReadsNothingThroughTheWindowsConnectionWhileOneTypes) {
   shown->waitUntilIdle();
   shown->copyAsCommand();
   shown->planNow();
-  EXPECT_EQ(shown->forecast().nearest, run);
-  EXPECT_EQ(shown->form().value("model.width"), Json(48));
+  EXPECT_EQ(Probe::forecast(*shown).nearest, run);
+  EXPECT_EQ(formOf(*shown).value("model.width"), Json(48));
   // copyAsCommand() asks it for the name of the file, which reads nothing.
   EXPECT_EQ(workbench_.storeRequests - before, 1);
 }

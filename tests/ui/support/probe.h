@@ -1,4 +1,4 @@
-// How often a part does what is to be done once.
+// What tests read of parts that keep it to themselves, and how often a part does something.
 #pragma once
 
 #include <QApplication>
@@ -7,8 +7,8 @@
 
 namespace vitrine::ui {
 
-/// Reads the counters and caches of the parts that have it as their friend.
-class CountProbe {
+/// Reads the parts that have it as their friend.
+class Probe {
  public:
   static auto rowsMade(const auto& scene) { return scene.rowsMade_; }
   static auto measurings(const auto& label) { return label.measurings_; }
@@ -18,6 +18,11 @@ class CountProbe {
   static const auto& cacheOf(const auto& page) { return page.cache_; }
   static auto readings(const auto& page) { return page.cache_.readings_; }
   static auto drawings(const auto& plot) { return plot.drawings_; }
+  static const auto& forecast(const auto& page) { return page.forecast_; }
+  static bool isReading(const auto& page) { return page.reader_.isBusy(); }
+  static bool isLoading(const auto& page) { return page.loading_.isBusy(); }
+  static const auto& bands(const auto& plot) { return plot.bands_; }
+  static bool hasReadout(const auto& plot) { return plot.hasReadout_ && plot.cursor_.has_value(); }
   static auto looks(const auto& alerts) { return alerts.looks_; }
 };
 
