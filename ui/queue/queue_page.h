@@ -31,7 +31,6 @@ class QueuePage : public Page {
 
   [[nodiscard]] QueueModel& model() { return model_; }
   [[nodiscard]] QTreeView& view() { return *view_; }
-  [[nodiscard]] const QLabel& headline() const { return *headline_; }
   /// Everything that can be done with the selected runs.
   void fillMenu(QMenu& menu);
 

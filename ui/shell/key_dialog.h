@@ -26,7 +26,6 @@ class KeyDialog : public QDialog {
   [[nodiscard]] QTreeWidget& list() { return *list_; }
   [[nodiscard]] QKeySequenceEdit& editor() { return *editor_; }
   [[nodiscard]] QPushButton& assign() { return *assign_; }
-  [[nodiscard]] QPushButton& giveBack() { return *giveBack_; }
   [[nodiscard]] QString sentence() const;
 
  private:

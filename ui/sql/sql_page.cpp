@@ -384,10 +384,6 @@ void SqlPage::sortBy(int column, Qt::SortOrder direction) {
   });
 }
 
-bool SqlPage::isWorking() const {
-  return sorter_.isBusy() || charter_.isBusy() || writer_.isBusy();
-}
-
 void SqlPage::showWork() {
   if (!hasResult_ || runner_.isBusy() || !failure_->text().isEmpty()) return;
   const QString work = sorter_.isBusy()    ? tr("sorting \u2026")

@@ -49,8 +49,6 @@ class SqlPage final : public Page {
   [[nodiscard]] SqlSide& side() const { return *side_; }
   [[nodiscard]] SqlResultModel& model() { return model_; }
   [[nodiscard]] QTableView& table() const { return *table_; }
-  /// Whether rows are put into order, a chart is made or a file is written just now.
-  [[nodiscard]] bool isWorking() const;
   [[nodiscard]] QString summary() const;
   /// The sentence of the last error; "" when the last statement succeeded.
   [[nodiscard]] QString error() const;

@@ -28,7 +28,6 @@ class StartPage final : public Page {
   void waitUntilIdle() override;
 
   [[nodiscard]] QPushButton& demo() { return *demo_; }
-  [[nodiscard]] TourOffer& tour() { return *tour_; }
 
  protected:
   void showEvent(QShowEvent* event) override;

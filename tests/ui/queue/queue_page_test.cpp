@@ -32,6 +32,7 @@ class QueuePages : public ::testing::Test {
     queue_.enqueue(std::vector{run}, options);
     return run;
   }
+  QString headline() const { return named<QLabel>(*page_, "The queue")->text(); }
   std::int64_t interrupted(const std::string& name) {
     const std::int64_t run = workbench_.addRun(name, Json::object());
     workbench_.store().claim(run);
@@ -70,7 +71,7 @@ TEST_F(QueuePages, SaysWhatToDoWhileThereIsNothing) {
   open();
   const QString text = labelsIn(*page_);
   EXPECT_TRUE(text.contains(QStringLiteral("vitrine enqueue"))) << text.toStdString();
-  EXPECT_TRUE(page_->headline().text().startsWith(QStringLiteral("Nothing in progress")));
+  EXPECT_TRUE(headline().startsWith(QStringLiteral("Nothing in progress")));
 }
 
 TEST_F(QueuePages, ShowsTheOrderAndWhyARunWaits) {
@@ -80,7 +81,7 @@ TEST_F(QueuePages, ShowsTheOrderAndWhyARunWaits) {
   EXPECT_EQ(cell(one, QueueModel::StateColumn, QueueModel::DetailRole).toStdString(), "next");
   EXPECT_EQ(cell(one, QueueModel::DeviceColumn).toStdString(), "CPU");
   EXPECT_EQ(cell(one, QueueModel::LimitColumn).toStdString(), "\u2013");
-  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("2 waiting")));
+  EXPECT_TRUE(headline().contains(QStringLiteral("2 waiting")));
 }
 
 TEST_F(QueuePages, FillsItsWidthAlsoWhenTheFirstRunComesLater) {
@@ -269,7 +270,7 @@ TEST_F(QueuePages, PausesTheQueueAndLetsItContinue) {
   open();
   trigger(QStringLiteral("Now: runs in progress pause at a checkpoint"));
   EXPECT_EQ(queue_.mode(), store::QueueMode::Paused);
-  EXPECT_TRUE(page_->headline().text().startsWith(QStringLiteral("The queue is paused")));
+  EXPECT_TRUE(headline().startsWith(QStringLiteral("The queue is paused")));
   EXPECT_FALSE(action(QStringLiteral("Pause queue")).isVisible());
   trigger(QStringLiteral("Resume queue"));
   EXPECT_EQ(queue_.mode(), store::QueueMode::Running);
@@ -344,7 +345,7 @@ TEST_F(QueuePages, TellsHowLongItHasWorkForFromRunsOfTheSameExperiment) {
   const std::int64_t run = enqueued("one");
   ofSteps(100);
   open();
-  EXPECT_FALSE(page_->headline().text().contains(QStringLiteral("left")));
+  EXPECT_FALSE(headline().contains(QStringLiteral("left")));
   ASSERT_TRUE(queue_.next(jobs::Device{"cpu", "", "", 0, 0}, {}));
   const std::int64_t segment =
       workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
@@ -358,18 +359,18 @@ TEST_F(QueuePages, TellsHowLongItHasWorkForFromRunsOfTheSameExperiment) {
   workbench_.queue().refresh();
   waitUntilIdle();
   // Half an hour of this one, and an hour for one as long.
-  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("about ") + duration(5400)))
-      << page_->headline().text().toStdString();
+  EXPECT_TRUE(headline().contains(QStringLiteral("about ") + duration(5400)))
+      << headline().toStdString();
   ofSteps(25);
   workbench_.queue().refresh();
   waitUntilIdle();
-  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("about ") + duration(6300)))
-      << page_->headline().text().toStdString();
+  EXPECT_TRUE(headline().contains(QStringLiteral("about ") + duration(6300)))
+      << headline().toStdString();
   enqueued("of unknown length");
   workbench_.queue().refresh();
   waitUntilIdle();
-  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("more than ") + duration(6300)))
-      << page_->headline().text().toStdString();
+  EXPECT_TRUE(headline().contains(QStringLiteral("more than ") + duration(6300)))
+      << headline().toStdString();
 }
 
 TEST_F(QueuePages, TellsTheTimeOfRunsWhoseLengthIsInEpochsFromThoseOfARunThatWasTrained) {
@@ -389,8 +390,8 @@ TEST_F(QueuePages, TellsTheTimeOfRunsWhoseLengthIsInEpochsFromThoseOfARunThatWas
   workbench_.store().append(trained, segment, batch);
   open();
   // A quarter of an hour of this one, and a fifth of its whole time.
-  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("about ") + duration(1100)))
-      << page_->headline().text().toStdString();
+  EXPECT_TRUE(headline().contains(QStringLiteral("about ") + duration(1100)))
+      << headline().toStdString();
 }
 
 TEST_F(QueuePages, OffersToResumeWhatWasInterrupted) {

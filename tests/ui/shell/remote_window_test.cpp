@@ -387,9 +387,9 @@ TEST_F(LinkedWindow, DemoAndTourAreAskedOfTheMachineThatHasTheQueue) {
   EXPECT_TRUE(soon([&] {
     return named<QLabel>(*start, "State of the demo")->text().contains(noLink);
   })) << named<QLabel>(*start, "State of the demo")->text().toStdString();
-  start->tour().button().click();
-  EXPECT_TRUE(soon([&] { return start->tour().state().contains(noLink); }))
-      << start->tour().state().toStdString();
+  only<TourOffer>(*start).button().click();
+  EXPECT_TRUE(soon([&] { return only<TourOffer>(*start).state().contains(noLink); }))
+      << only<TourOffer>(*start).state().toStdString();
   qunsetenv("VITRINE_PROGRAM");
 }
 

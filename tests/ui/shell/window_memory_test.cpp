@@ -134,7 +134,7 @@ TEST_F(WindowMemory, TheDialogFindsAnActionAndTakesItsKeyFromAnother) {
   EXPECT_EQ(actionNamed(window, QStringLiteral("Full screen"))->shortcut(),
             QKeySequence(Qt::CTRL | Qt::Key_N));
   EXPECT_TRUE(actionNamed(window, QStringLiteral("New experiment"))->shortcuts().isEmpty());
-  dialog.giveBack().click();
+  saying<QPushButton>(dialog, "Default")->click();
   EXPECT_EQ(actionNamed(window, QStringLiteral("Full screen"))->shortcut(),
             QKeySequence(Qt::Key_F11));
 }

@@ -138,7 +138,7 @@ TEST(StartPage, TheFocusComesBackToTheButtonThatIsOffMeanwhileUnlessItWasMoved) 
   window.show();
   ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
   StartPage* start = startOf(window);
-  for (QPushButton* button : {&start->demo(), &start->tour().button()}) {
+  for (QPushButton* button : {&start->demo(), &only<TourOffer>(*start).button()}) {
     button->setFocus();
     QTest::keyClick(button, Qt::Key_Space);
     EXPECT_FALSE(button->isEnabled());
@@ -184,11 +184,11 @@ TEST(StartPage, PutsEveryPartOfTheTourIntoTheQueueWithOneClick) {
   window.show();
   StartPage* start = startOf(window);
   ASSERT_NE(start, nullptr);
-  EXPECT_EQ(start->tour().button().text().toStdString(), "Run the tour");
-  EXPECT_TRUE(start->tour().cost().contains(QString::number(built.tour.minutes)));
+  EXPECT_EQ(only<TourOffer>(*start).button().text().toStdString(), "Run the tour");
+  EXPECT_TRUE(only<TourOffer>(*start).cost().contains(QString::number(built.tour.minutes)));
   EXPECT_TRUE(labelsIn(*start).contains(QStringLiteral("About 15 minutes on 2 cores.")));
-  QTest::mouseClick(&start->tour().button(), Qt::LeftButton);
-  EXPECT_FALSE(start->tour().button().isEnabled());
+  QTest::mouseClick(&only<TourOffer>(*start).button(), Qt::LeftButton);
+  EXPECT_FALSE(only<TourOffer>(*start).button().isEnabled());
   ASSERT_TRUE(QTest::qWaitFor([&] { return startOf(window) == nullptr; }, 30'000));
   EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::QueuePage");
   const QString all = QString::fromUtf8(bytesOf(kept));
@@ -207,10 +207,10 @@ TEST(StartPage, SaysWhatKeptTheTourFromStarting) {
   MainWindow window(studio.workbench);
   window.show();
   StartPage* start = startOf(window);
-  start->tour().button().click();
-  ASSERT_TRUE(QTest::qWaitFor(
-      [&] { return start->tour().state().contains(QLatin1String("is not installed")); }, 10'000));
-  EXPECT_TRUE(start->tour().button().isEnabled());
+  only<TourOffer>(*start).button().click();
+  ASSERT_TRUE(soon(
+      [&] { return only<TourOffer>(*start).state().contains(QLatin1String("is not installed")); }));
+  EXPECT_TRUE(only<TourOffer>(*start).button().isEnabled());
   qunsetenv("VITRINE_PROGRAM");
 }
 
@@ -229,7 +229,7 @@ TEST(StartPage, ATourThatIsTrainedWritesItsReport) {
   window.showPage(QStringLiteral("start"));
   StartPage* start = startOf(window);
   start->waitUntilIdle();
-  EXPECT_EQ(start->tour().button().text().toStdString(), "Continue the tour")
+  EXPECT_EQ(only<TourOffer>(*start).button().text().toStdString(), "Continue the tour")
       << "a part is missing";
   const std::int64_t last = addDemoRun(studio.writer, "b", built.titles.back());
   for (const auto state :
@@ -237,13 +237,13 @@ TEST(StartPage, ATourThatIsTrainedWritesItsReport) {
     studio.writer.setState(last, state);
   studio.workbench.watcher().poll();
   start->waitUntilIdle();
-  EXPECT_EQ(start->tour().button().text().toStdString(), "Write the report");
+  EXPECT_EQ(only<TourOffer>(*start).button().text().toStdString(), "Write the report");
   // The report is that of `vitrine demo --tour`, which says what is wrong.
   becomeProgram(studio,
                 "[ \"$1 $2\" = 'demo --tour' ] || exit 0\necho 'the disk is full' >&2\nexit 1");
-  start->tour().button().click();
-  ASSERT_TRUE(QTest::qWaitFor(
-      [&] { return start->tour().state().contains(QLatin1String("the disk is full")); }, 10'000));
+  only<TourOffer>(*start).button().click();
+  ASSERT_TRUE(soon(
+      [&] { return only<TourOffer>(*start).state().contains(QLatin1String("the disk is full")); }));
   qunsetenv("VITRINE_PROGRAM");
 }
 
