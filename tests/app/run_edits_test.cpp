@@ -27,6 +27,17 @@ TEST(Notes, StayWithTheRun) {
   EXPECT_THAT(copy.run({"show", "2"}).out, HasTexts("too wide; drop", "paper"));
 }
 
+TEST(Tags, OfSeparatorsAloneAreRefusedAndThoseOfTheRunStay) {
+  const Copy copy;
+  ASSERT_EQ(copy.run({"tag", "2", "paper"}).code, 0);
+  for (const char* tag : {"", "  ", ",", " , "}) {
+    const Ended ended = copy.run({"tag", "2", "baseline", tag});
+    EXPECT_EQ(ended.code, 2) << '\'' << tag << '\'';
+    EXPECT_THAT(ended.err, HasTexts("tags", std::string("'") + tag + "'", "has no word"));
+  }
+  EXPECT_EQ(copy.run({"show", "2", "--json"}).json().at("tags"), Json::array({"paper"}));
+}
+
 TEST(Marks, AreSaidByShowOfTheRunsThatHaveThem) {
   const Copy copy;
   {

@@ -9,7 +9,14 @@ int tagVerb(const Arguments& arguments) {
   std::int64_t id = 0;
   std::vector<std::string> tags;
   line.app().add_option("id", id, "the run")->required()->check(runNumberProblem)->type_name("ID");
-  line.app().add_option("tags", tags, "its tags from now on; none removes them")->type_name("TAG");
+  line.app()
+      .add_option("tags", tags, "its tags from now on; none removes them")
+      ->check([](const std::string& tag) {
+        const bool isTag = tag.find_first_not_of(" \t\r\n,") != std::string::npos;
+        return isTag ? ""
+                     : "'" + tag + "' has no word; give a tag with one, or no tag to remove all";
+      })
+      ->type_name("TAG");
   line.parse(arguments);
   store::RunStore store = openStore(line, Missing::Refuse);
   store.setTags(store.run(id).id, tags);
