@@ -280,7 +280,13 @@ TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {
     EXPECT_THAT(unknown.err, Names(device, "is not a device"));
   }
   EXPECT_EQ(call({"enqueue", sharedSingle(), "--time-limit", "soon"}).code, 2);
-  EXPECT_EQ(call({"enqueue", sharedSingle(), "--time-limit", "1e308d"}).code, 2);
+  for (const char* option : {"--time-limit", "--grace"}) {
+    for (const char* time : {"1e30h", "1e308d", "36501d"}) {
+      const Ended endless = call({"enqueue", sharedSingle(), option, time});
+      EXPECT_EQ(endless.code, 2) << option << " " << time;
+      EXPECT_THAT(endless.err, Names(option, time, "at most 36500d"));
+    }
+  }
   for (const char* limit : {"--time-limit", "--memory-limit"}) {
     const Ended none = call({"enqueue", sharedSingle(), limit, "0"});
     EXPECT_EQ(none.code, 2) << "0 is not the word for no limit";

@@ -20,7 +20,8 @@ bool takeNumber(const char*& at, const char* end, double& number) {
 
 }  // namespace
 
-double parseDuration(const std::string& text) {
+double parseDuration(const std::string& option, const std::string& text) {
+  constexpr double kLongest = 36500 * 86400.0;
   const char* at = text.data();
   const char* end = at + text.size();
   double seconds = 0, number = 0;
@@ -36,9 +37,11 @@ double parseDuration(const std::string& text) {
     isWhole = isWhole && size > 0;
     seconds += number * size;
   }
-  if (!isWhole || !std::isfinite(seconds))
-    throw ConfigError("'" + text +
+  if (!isWhole)
+    throw ConfigError(option + " '" + text +
                       "' is not a length of time; write it like 2h, 90m, 1h30m or 45s");
+  if (!(seconds <= kLongest))
+    throw ConfigError(option + " '" + text + "' is too long; give at most 36500d");
   return seconds;
 }
 

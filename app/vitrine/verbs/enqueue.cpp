@@ -195,8 +195,9 @@ int enqueueVerb(const Arguments& arguments) {
   store::QueueOptions options;
   options.priority = asked.priority;
   options.device = asked.device;
-  options.graceSeconds = parseDuration(asked.grace);
-  if (asked.timeLimit != "none") options.timeLimitSeconds = parseDuration(asked.timeLimit);
+  options.graceSeconds = parseDuration("--grace", asked.grace);
+  if (asked.timeLimit != "none")
+    options.timeLimitSeconds = parseDuration("--time-limit", asked.timeLimit);
   if (asked.memoryLimit != "none") options.memoryLimitBytes = parseBytes(asked.memoryLimit);
   // In the queue, 0 stands for no limit.
   const bool hasNoTime = asked.timeLimit != "none" && options.timeLimitSeconds == 0;

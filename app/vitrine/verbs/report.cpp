@@ -123,7 +123,8 @@ int reportVerb(const Arguments& arguments) {
   FigureDrawer figures(
       fs::absolute(store.file()),
       isWithoutCharts ? FigureDrawer::Charts::LeftOut : FigureDrawer::Charts::Drawn,
-      std::chrono::milliseconds(std::llround(std::min(parseDuration(chartTime), kDay) * 1000)));
+      std::chrono::milliseconds(
+          std::llround(std::min(parseDuration("--chart-time", chartTime), kDay) * 1000)));
   const std::string page = reportPage(store, experiments, title, options, figures);
   if (form == ReportForm::Pdf) {
     figures.print(page, fs::absolute(file));

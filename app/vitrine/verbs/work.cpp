@@ -61,8 +61,9 @@ int workVerb(const Arguments& arguments) {
   addWorkOptions(line.app(), asked);
   line.parse(arguments);
   jobs::SupervisorSettings supervisor;
-  supervisor.hangAlarmSeconds = parseDuration(asked.hangAlarm);
-  supervisor.hangLimitSeconds = asked.hangLimit == "none" ? 0 : parseDuration(asked.hangLimit);
+  supervisor.hangAlarmSeconds = parseDuration("--hang-alarm", asked.hangAlarm);
+  supervisor.hangLimitSeconds =
+      asked.hangLimit == "none" ? 0 : parseDuration("--hang-limit", asked.hangLimit);
   supervisor.tasks = asked.processes;
   if (asked.supervised > 0)
     return superviseQueuedRun(databaseOf(line), asked.supervised, jobs::headlessProgram(),
