@@ -172,6 +172,18 @@ TEST(ImageSample, RefusesAnImageNextToAPrompt) {
   EXPECT_THAT(both.err, Names("image", "prompt"));
 }
 
+TEST(ImageSample, RefusesTheStepsOfACaptionBeforeItIsMade) {
+  const Described described;
+  store::RunStore store(described.database(), store::OpenMode::ReadOnly);
+  const std::size_t before = store.generatedTexts(5).size();
+  for (const char* film : {"--steps=2", "--attention=1,1"}) {
+    const Ended ended = described.sample({"image=test/0", film});
+    EXPECT_EQ(ended.code, 2) << film << ended.out;
+    EXPECT_THAT(ended.err, Names("--steps", "--attention", "texts"));
+  }
+  EXPECT_EQ(store.generatedTexts(5).size(), before);
+}
+
 TEST(ImageSample, ShowsWhereAPatchReadsInThePromptAndTheImage) {
   const Described described;
   const auto drawn = [&](const std::vector<std::string>& film) {

@@ -261,9 +261,9 @@ int sampleVerb(const Arguments& arguments) {
   const SampleRequest request =
       sampleRequestFor(trained, run, sha256OfFile(trained.checkpoint.weights),
                        resolveOrThrow(settingsOf(card), card.id, std::move(values), settings));
-  if (wantsGrid && item.makesTexts(request.config)) {
+  if ((wantsGrid || film.isAsked()) && item.makesTexts(request.config)) {
     throw ConfigError(
-        "--grid puts images into one picture, and this makes texts; leave --grid away");
+        "--grid, --steps and --attention show images, and this makes texts; leave them away");
   }
   if (output.empty()) output = "run-" + std::to_string(run.id) + "-samples";
   log::info(store::nameOf(run.id) + " at step " +
