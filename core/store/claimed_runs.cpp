@@ -155,7 +155,9 @@ class ClaimedRuns {
 
 MetricFormat claimFormat(const Claim& claim, const MetricKinds& kinds) {
   if (claim.target) return {};
-  return metricFormat(claim.metric, kindOf(kinds, claim.metric));
+  MetricFormat format = metricFormat(claim.metric, kindOf(kinds, claim.metric));
+  if (!claim.above) format.arePoints = format.isPercent;
+  return format;
 }
 
 Judgement judgeClaim(const QueryFunction& query, const std::vector<RunRow>& rows,

@@ -18,7 +18,8 @@ namespace vitrine::store {
                                                         const Claim& claim,
                                                         const ClaimedExperiment& experiment);
 
-/// The format of measured values: as values of the metric; steps and seconds as plain numbers.
+/// The format of measured values: as values of the metric, differences of fractions in points;
+/// steps and seconds as plain numbers.
 [[nodiscard]] VITRINE_STORE_EXPORT MetricFormat claimFormat(const Claim& claim,
                                                             const MetricKinds& kinds);
 

@@ -329,10 +329,12 @@ TEST_F(ComparisonTest, AClaimReadsTheCurvesOfAllRunsWithOneQuery) {
   EXPECT_EQ(queriesFor(ClaimMeasure::Mean, 5), one);
 }
 
-TEST_F(ComparisonTest, AClaimAboutStepsIsNotWrittenInPercent) {
+TEST_F(ComparisonTest, AClaimIsWrittenInPercentOfADifferenceInPointsAndOfStepsInNeither) {
   Claim claim;
   claim.metric = "test/top1";
-  EXPECT_TRUE(claimFormat(claim, metricKinds(store_)).isPercent);
+  EXPECT_STREQ(claimFormat(claim, metricKinds(store_)).unit(), "points");
+  claim.above = 0.5;
+  EXPECT_STREQ(claimFormat(claim, metricKinds(store_)).unit(), "%");
   claim.target = 0.8;
   EXPECT_FALSE(claimFormat(claim, metricKinds(store_)).isPercent);
 }
