@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/files/posix_file.h"
+#include "core/store/sqlite/file_system.h"
 
 namespace vitrine::store {
 
@@ -39,6 +40,7 @@ NewFile::NewFile(fs::path target) : target_(std::move(target)) {
                         target_.filename().string() + "'; make it first");
   }
   temporary_ = target_.string() + ".tmp-" + std::to_string(::getpid());
+  removeUnfinishedFiles(target_, ".tmp-", ".tmp-");
   std::error_code error;
   fs::remove_all(temporary_, error);  // of a process with this number that was killed
 }

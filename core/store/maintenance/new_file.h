@@ -13,7 +13,7 @@
 namespace vitrine::store {
 
 /// Work goes to temporary(), a sibling of `target`; finish() gives it its name. A file that is not
-/// finished is removed.
+/// finished is removed; of a process that was killed, by the next one for that target.
 class NewFile {
  public:
   /// \throws RefusedError  `target` exists \throws NotFoundError  its folder does not

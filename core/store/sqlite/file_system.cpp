@@ -93,10 +93,12 @@ void removeUnfinishedFiles(const std::filesystem::path& file, const std::string&
     const std::string name = entry->path().filename().string();
     const std::size_t at = name.rfind(mark);
     if (!name.starts_with(start) || at == std::string::npos) continue;
-    const long pid = std::strtol(name.c_str() + at + mark.size(), nullptr, 10);
+    char* end = nullptr;
+    const long pid = std::strtol(name.c_str() + at + mark.size(), &end, 10);
+    if (*end != '\0' && *end != '-') continue;
     std::error_code ignored;
     if (pid > 0 && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
-      fs::remove(entry->path(), ignored);
+      fs::remove_all(entry->path(), ignored);
   }
 }
 

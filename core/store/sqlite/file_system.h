@@ -34,8 +34,9 @@ VITRINE_STORE_EXPORT void setFileSystemProbe(FileSystemProbe probe);
 /// $XDG_CACHE_HOME/vitrine, else ~/.cache/vitrine: for what can be made or fetched again.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path cacheFolder();
 
-/// Removes files next to `file` that are named as it, then `begin`, and end in `mark` and the
-/// number of a process. Only those of processes that have ended are removed.
+/// Removes files and folders next to `file` that are named as it, then `begin`, and end in `mark`
+/// and the number of a process, with more behind a '-'. Only those of processes that have ended are
+/// removed.
 void removeUnfinishedFiles(const std::filesystem::path& file, const std::string& begin,
                            const std::string& mark);
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <set>
 
 #include "core/store/exchange/run_copier.h"
@@ -329,6 +330,28 @@ TEST_F(Exchange, SaysThatThereIsNoRoomToBringAnOlderVersionUpToDate) {
   EXPECT_THAT(message, Names("old.vitrine", file().string()));
   for (const auto& entry : fs::directory_iterator(folder_))
     EXPECT_EQ(entry.path().string().find(".import-"), std::string::npos) << entry.path();
+}
+
+TEST_F(Exchange, RemovesWhatAKilledOneLeftOfItsTargetAndNothingElse) {
+  fill();
+  const pid_t dead = forkChild();
+  if (dead == 0) ::_exit(0);
+  ASSERT_EQ(exitCodeOf(dead), 0);
+  const std::string number = std::to_string(dead);
+  fs::create_directory(out("a.vitrine.tmp-" + number));
+  std::ofstream(out("a.vitrine.tmp-" + number) / "part") << "half";
+  std::ofstream(out("a.vitrine.tmp-" + number + "-journal")) << "half";
+  const std::set<std::string> others{"a.vitrine.tmp-" + std::to_string(::getppid()),
+                                     "a.vitrine.tmp-" + number + ".old", "b.vitrine.tmp-" + number,
+                                     "tmp-" + number};
+  for (const std::string& name : others) std::ofstream(out(name)) << "theirs";
+  exportTo(out("a.vitrine"), {1});
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find("tmp-") != std::string::npos) left.insert(name);
+  }
+  EXPECT_EQ(left, others);
 }
 
 TEST_F(Exchange, SaysThatAFileWithTheNameOfADatabaseIsNone) {
