@@ -158,7 +158,11 @@ TEST(Train, EndsWithOneWhenALossIsNotFinite) {
       vitrine({"train", sharedSingle(), "train.optimizer.learning_rate=1e30",
                "train.schedule.name=constant", "--db", scratch.path("x.sqlite"), "--json"});
   EXPECT_EQ(ended.code, 1) << ended.err;
-  const Json run = ended.json().at(0);
+  const Json json = ended.json();
+  EXPECT_EQ(json.at("error").at("code"), "failed");
+  EXPECT_THAT(json.at("error").at("message").get<std::string>(),
+              ::testing::StartsWith("run 1: the loss of step "));
+  const Json run = json.at("runs").at(0);
   EXPECT_EQ(run.at("state"), "failed");
   EXPECT_TRUE(run.at("reason").get<std::string>().starts_with("the loss of step ")) << run.dump();
 }

@@ -53,7 +53,9 @@ TEST(Select, AScoreThatNoRunHasFailsTheFinalRunInASentence) {
   const std::string database = scratch.path("x.sqlite");
   const Ended ended = vitrine({"train", file, "train.steps=2", "--db", database, "--json"});
   EXPECT_EQ(ended.code, 3);
-  const Json refit = ended.json().at(2);
+  const Json json = ended.json();
+  EXPECT_EQ(json.at("error").at("code"), "not_found");
+  const Json refit = json.at("runs").at(2);
   EXPECT_EQ(refit.at("state"), "failed");
   EXPECT_THAT(refit.at("reason").get<std::string>(), Names("run 3", "validation/nothing"));
   EXPECT_TRUE(

@@ -5,6 +5,7 @@
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/signals.h"
 #include "core/base/error.h"
+#include "core/base/error_json.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 
@@ -54,7 +55,13 @@ void printTrained(const std::vector<TrainedRun>& trained, bool asJson) {
   if (asJson) {
     Json list = Json::array();
     for (const TrainedRun& run : trained) list.push_back(toJson(run));
-    print(list);
+    const auto code = static_cast<ExitCode>(exitCodeOf(trained));
+    if (code == ExitCode::Done || code == ExitCode::Interrupted) return print(list);
+    const auto failed = std::find_if(trained.begin(), trained.end(),
+                                     [&](const TrainedRun& run) { return run.code == code; });
+    Json error = errorJson(code, nameOf(failed->run) + ": " + failed->reason);
+    error["runs"] = std::move(list);
+    print(error);
     return;
   }
   Table table{{"id", "name", "state", "step", "time"}, {}};

@@ -14,7 +14,8 @@ namespace vitrine::app {
 
 /// The worst of their codes: interrupted before failed before done.
 [[nodiscard]] int exitCodeOf(const std::vector<TrainedRun>& trained);
-/// Table or JSON of what came out. Scores of single classes are in the JSON alone.
+/// Table or JSON of what came out; where a run failed, the JSON is an error with "runs". Scores of
+/// single classes are in the JSON alone.
 void printTrained(const std::vector<TrainedRun>& trained, bool asJson);
 
 }  // namespace vitrine::app
