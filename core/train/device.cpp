@@ -60,15 +60,15 @@ at::Device resolveDevice(const std::string& name) {
   if (name != "cuda") {
     char rest = 0;
     if (std::sscanf(name.c_str(), "cuda:%d%c", &index, &rest) != 1 || index < 0 || index > 127) {
-      throw ConfigError("train.device: '" + name + "' is not a device; use auto, cpu or cuda:N");
+      throw ConfigError("'" + name + "' is not a device; use auto, cpu or cuda:N");
     }
   }
   const kernels::CudaKernels* cuda = kernels::cudaKernels(&why);
   if (cuda == nullptr) {
-    throw RefusedError("train.device: '" + name + "' cannot be used: " + why + "; use cpu or auto");
+    throw RefusedError("device '" + name + "' cannot be used: " + why + "; use cpu or auto");
   }
   if (index >= cuda->deviceCount()) {
-    throw RefusedError("train.device: there is no '" + name + "', only " +
+    throw RefusedError("there is no device '" + name + "', only " +
                        std::to_string(cuda->deviceCount()) + " GPU(s), counted from 0");
   }
   return {at::kCUDA, static_cast<at::DeviceIndex>(index)};

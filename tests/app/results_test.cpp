@@ -4,6 +4,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <map>
+
 #include "tests/app/program.h"
 #include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
@@ -199,6 +201,34 @@ TEST(Train, StoresNothingWhenTheModelCannotBeBuiltAndSaysWhatCheckSays) {
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.err, vitrine({"check", "-"}, cells).err);
   EXPECT_THAT(ended.err, Names("gsa_reduction", "14 x 14", 4));
+  EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
+}
+
+TEST(Train, StoresNothingOfAnUnknownDeviceOrMissingWeightsAsCheckAndEnqueueDo) {
+  Scratch scratch;
+  for (const auto& [key, value] : std::map<std::string, std::string>{
+           {"train.device", "tpu"}, {"init.weights", "/nowhere/w.safetensors"}}) {
+    for (const char* verb : {"check", "train", "enqueue"}) {
+      const Ended ended =
+          vitrine({verb, sharedSingle(), key + "=" + value, "--db", scratch.path("x.sqlite")});
+      EXPECT_EQ(ended.code, 2) << verb << ended.err;
+      EXPECT_THAT(ended.err, Names(key, value)) << verb;
+    }
+  }
+  EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
+}
+
+TEST(Train, StoresNothingOfAGpuThatIsNotHereOfWhichCheckWarns) {
+  Scratch scratch;
+  const Ended checked = vitrine({"check", sharedSingle(), "train.device=cuda:99", "--json"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  ASSERT_EQ(checked.json().at("warnings").size(), 1u);
+  EXPECT_THAT(checked.json().at("warnings").at(0).get<std::string>(),
+              Names("train.device", "cuda:99"));
+  const Ended ended =
+      vitrine({"train", sharedSingle(), "train.device=cuda:99", "--db", scratch.path("x.sqlite")});
+  EXPECT_EQ(ended.code, 4) << ended.err;
+  EXPECT_THAT(ended.err, Names("train.device", "cuda:99"));
   EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
 }
 

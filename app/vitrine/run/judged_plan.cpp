@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 
+#include "app/vitrine/run/run_start.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -16,6 +17,7 @@
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
 #include "core/plugin/pipeline.h"
+#include "core/train/device.h"
 
 namespace vitrine::app {
 
@@ -82,7 +84,33 @@ class Judge {
     cost->memory = estimateMemory(input);
     cost->diskBytes = estimateDisk(input);
     judgeAverage(input.train, input.stepsPerEpoch);
+    judgeDevice(config.text("train.device"), *cost);
+    judgeWeights(run);
     return cost;
+  }
+
+  /// A GPU that is not here may be on the machine that trains the run.
+  void judgeDevice(const std::string& device, RunCost& cost) {
+    if (device == "auto") return;  // asking for the GPUs takes time
+    try {
+      (void)train::resolveDevice(device);
+    } catch (const RefusedError& error) {
+      cost.deviceProblem = "train.device: " + std::string(error.what());
+      warn(cost.deviceProblem);
+    } catch (const ConfigError& error) {
+      refuse("", "train.device", error.what());
+    }
+  }
+
+  /// Those of a run are in a database, which a plan does not need.
+  void judgeWeights(const PlannedRun& run) {
+    if (!run.init || run.init->weights.empty()) return;
+    try {
+      const std::string why = "run '" + run.name + "' starts from";
+      train::requireInitFits(registry_, run.config, initChoiceOf(*run.init, why));
+    } catch (const Error& error) {
+      refuse("", "init.weights", error.what());
+    }
   }
 
   void warn(const std::string& sentence) {

@@ -16,13 +16,14 @@ struct RunCost {
   double flops = 0, macs = 0, activationBytes = 0;  ///< forward, of one sample
   std::vector<BlockCost> blocks;                    ///< not of a plan that was read
   train::MemoryEstimate memory;
-  double diskBytes = 0;     ///< of the checkpoints that it keeps
-  std::string dataProblem;  ///< why its data cannot be opened here; "" where they can
+  double diskBytes = 0;       ///< of the checkpoints that it keeps
+  std::string dataProblem;    ///< why its data cannot be opened here; "" where they can
+  std::string deviceProblem;  ///< why its device cannot be had here; not of a plan that was read
 };
 
 struct JudgedPlan {
   Plan plan;
-  std::vector<std::string> warnings;  ///< sentences, among them each dataProblem
+  std::vector<std::string> warnings;  ///< sentences, among them each data- and deviceProblem
   /// Per run; null where a problem hides it. Runs that differ in seed or rate alone share one.
   std::vector<std::shared_ptr<const RunCost>> costs;
   /// Of its runs. While they are held, no run opens them again.
@@ -32,8 +33,9 @@ struct JudgedPlan {
 /// Runs that cost the same have the same: their configuration without seed, rate and what watches.
 [[nodiscard]] std::string kindOf(const PlannedRun& run);
 
-/// Opens data, model and task of each kind of run as the run would, without memory or initial
-/// values. What they refuse becomes a problem of the plan. A plan with problems stays as it is.
+/// Opens data, model, task, device and the weights of [init] of each kind of run as the run would,
+/// without memory or initial values. What they refuse becomes a problem of the plan. Data and a GPU
+/// that are not here become warnings. A plan with problems stays as it is.
 [[nodiscard]] JudgedPlan judgePlan(const Registry& registry, Plan plan);
 
 /// Plans and judges an experiment file; "-" reads standard input.

@@ -82,21 +82,22 @@ void tryOneStep(const Engine& engine, const PlannedRun& run, const Needs& needs)
 
 }  // namespace
 
-void requireData(const JudgedPlan& judged) {
+void requireDataAndDevice(const JudgedPlan& judged) {
   for (const auto& cost : judged.costs) {
-    if (cost != nullptr && !cost->dataProblem.empty()) throw FileError(cost->dataProblem);
+    if (cost == nullptr) continue;
+    if (!cost->dataProblem.empty()) throw FileError(cost->dataProblem);
+    if (!cost->deviceProblem.empty()) throw RefusedError(cost->deviceProblem);
   }
 }
 
 void requireWeights(store::RunStore& store, const Engine& engine, const JudgedPlan& judged) {
   std::set<std::string> known;
   for (const PlannedRun& run : judged.plan.runs) {
-    if (!run.init || run.init->plannedRun >= 0) continue;
+    if (!run.init || run.init->run.empty()) continue;
     if (!known.insert(run.config.at("model").dump() + initToJson(*run.init).dump()).second)
       continue;
     const train::InitChoice init =
         initChoiceOf(store, *run.init, "run '" + run.name + "' starts from");
-    if (init.weights.empty()) continue;
     train::requireInitFits(engine.registry, run.config, init);
   }
 }

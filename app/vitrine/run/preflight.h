@@ -15,10 +15,11 @@ struct Needs {
 };
 
 /// What training would meet before its first step, for all runs that start now.
-/// \throws FileError  the data cannot be read
-void requireData(const JudgedPlan& judged);
-/// \throws ConfigError, FileError, NotFoundError, RefusedError  the weights that a run starts from
-/// are not there, or do not fit its model. Those of another run of the plan are not there yet
+/// \throws FileError  the data cannot be read \throws RefusedError  the device cannot be had
+void requireDataAndDevice(const JudgedPlan& judged);
+/// \throws ConfigError, FileError, NotFoundError, RefusedError  the weights of another run that a
+/// run starts from are not there, or do not fit its model. Those of a run of the plan are not there
+/// yet, and weights of a file are judged with the plan
 void requireWeights(store::RunStore& store, const Engine& engine, const JudgedPlan& judged);
 
 enum class DryStep { Do, Skip };

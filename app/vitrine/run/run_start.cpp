@@ -186,8 +186,7 @@ std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::
 
 }  // namespace
 
-train::InitChoice initChoiceOf(store::RunStore& store, const InitSource& init,
-                               const std::string& why) {
+train::InitChoice initChoiceOf(const InitSource& init, const std::string& why) {
   train::InitChoice choice;
   choice.freeze = init.freeze;
   choice.options.skip = init.skip;
@@ -196,10 +195,14 @@ train::InitChoice initChoiceOf(store::RunStore& store, const InitSource& init,
   choice.options.strict = init.strict;
   choice.weights = init.weights;
   choice.use = init.use;
-  if (init.run.empty()) {
-    requireFolderForAverage(why, "init.use", choice.weights, init.use);
-    return choice;
-  }
+  if (init.run.empty()) requireFolderForAverage(why, "init.use", choice.weights, init.use);
+  return choice;
+}
+
+train::InitChoice initChoiceOf(store::RunStore& store, const InitSource& init,
+                               const std::string& why) {
+  train::InitChoice choice = initChoiceOf(init, why);
+  if (init.run.empty()) return choice;
   store::RunRow source;
   const CheckpointChoice from =
       checkpointOfOther(store, why, init.run, init.checkpoint, init.use, source);

@@ -23,6 +23,9 @@ namespace vitrine::app {
 [[nodiscard]] train::InitChoice initChoiceOf(store::RunStore& store, const InitSource& init,
                                              const std::string& why);
 
+/// The same of one that names weights, or without the weights of its run. No database is needed.
+[[nodiscard]] train::InitChoice initChoiceOf(const InitSource& init, const std::string& why);
+
 /// {NAME: {run, step, file, use, sha256}}: what the environment of a segment says of them.
 [[nodiscard]] Json auxJson(const std::vector<train::AuxChoice>& auxiliaries);
 

@@ -19,7 +19,7 @@ int trainVerb(const Arguments& arguments) {
   Engine engine;
   // No run is stored of an experiment that `check` refuses, or that could not begin.
   const JudgedPlan judged = judgeFile(engine, asked.file, asked.overrides);
-  requireData(judged);
+  requireDataAndDevice(judged);
   store::RunStore store = openStore(line, Missing::Create);
   requireWeights(store, engine, judged);
   const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, judged.plan));
