@@ -60,21 +60,23 @@ def start(experiment=None, *, name="", variant="", seed=0, config=None, steps=0,
     """
     facts = _facts(device)
     facts.update(_plain(environment or {}))
-    line = {"type": "run", "steps": int(steps), "environment": facts}
+    line = {"type": "run", "steps": _integer("steps", steps), "environment": facts}
     if resume is not None:
         line["resume"] = resume
         if step is not None:
-            line["step"] = int(step)
+            line["step"] = _integer("step", step)
     else:
         if not experiment:
             raise LogError("a run needs the title of its experiment: vitrine.start('CIFAR-10')")
         values = _plain(config) if config is not None else {}
         if not isinstance(values, dict):
             raise LogError(f"config is a {type(config).__name__}; pass a mapping, a dataclass or a Namespace")
+        if not isinstance(tags, collections.abc.Iterable):
+            raise ValueError(f"tags is {tags!r:.60}; it has to be a text or a list of texts")
         tags = [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
-        line.update(experiment=str(experiment), name=_words(name), variant=_words(variant), seed=int(seed),
+        line.update(experiment=str(experiment), name=_words(name), variant=_words(variant), seed=_seed(seed),
                     config=values, tags=tags, note=_words(note))
-    return Run(line, database, program, patience)
+    return Run(line, database, program, _real("patience", patience, float("inf")))
 
 
 class Run:
@@ -136,6 +138,8 @@ class Run:
     def log(self, values, step=None, epoch=None):
         """Numbers by name: floats, ints, NumPy and PyTorch scalars, and mappings of them ({"train": {"loss": 1}} is
         "train/loss"). Without `step` it is the one after the newest."""
+        if not hasattr(values, "items"):
+            raise TypeError(f"log() takes numbers by name, as {{'train/loss': 0.5}}, and not a {type(values).__name__}")
         parts = []
         keys = self._keys
         for name, value in values.items():
@@ -154,7 +158,7 @@ class Run:
                 step = self.step + 1
             if step > self.step:
                 self.step = step
-        when = "" if epoch is None else f'"epoch":{_epoch(epoch)!r},'
+        when = "" if epoch is None else f'"epoch":{_real("epoch", epoch, 1e10)!r},'
         seconds = time.monotonic() - self._begin
         self._send(f'{{"type":"metrics","step":{step},{when}"time":{seconds:.3f},"values":{{{",".join(parts)}}}}}\n'
                    .encode(errors="replace"))
@@ -305,6 +309,9 @@ class Run:
     def _send(self, data, may_drop=True):
         self._require_owner()
         with self._lock:
+            if self._has_ended and may_drop:
+                raise LogError("the run has ended and takes nothing more; log before finish(), or continue it: "
+                               f"vitrine.start(resume={self.id})")
             if self._problem or self._is_closing:
                 return
             rest = data if self._backlog else self._write(data)
@@ -492,9 +499,13 @@ def _require_rows(rows, width):
 
 
 def _integer(what, value, most=_MOST_STEPS):
-    number = int(value)
-    if number != value or not 0 <= number <= most:
-        raise ValueError(f"{what} is {value!r}; it has to be an integer from 0 to {most}")
+    try:
+        number = int(value)
+        is_good = number == value and 0 <= number <= most
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        is_good = False
+    if not is_good:
+        raise ValueError(f"{what} is {value!r:.60}; it has to be an integer from 0 to {most}")
     return number
 
 
@@ -502,10 +513,13 @@ def _seed(value):
     return _integer("seed", value, (1 << 64) - 1)
 
 
-def _epoch(value):
-    number = float(value)
-    if not 0 <= number <= 1e10:
-        raise ValueError(f"epoch is {number!r}; it has to be a number from 0 to 1e10")
+def _real(what, value, most):
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        number = -1.0
+    if not 0 <= number <= most:
+        raise ValueError(f"{what} is {value!r:.60}; it has to be a number from 0 to {most:g}")
     return number
 
 

@@ -65,6 +65,8 @@ def loop():
         assert not run.should_stop
     run.finish()  # has ended already: nothing
     run.flush(5)
+    for late in (lambda: run.log({"late": 1}), lambda: run.event("late"), lambda: run.print("late")):
+        assert f"start(resume={run.id})" in raises(vitrine.LogError, late)
 
 
 def objects():
@@ -89,8 +91,10 @@ def objects():
         raises(ValueError, run.log, {"": 1})
         raises(ValueError, run.log, {"a": 1}, step=-1)
         raises(ValueError, run.log, {"a": 1}, step=1 << 60)
-        for wrong in (float("nan"), -1, 1e11):
-            raises(ValueError, run.log, {"a": 1}, epoch=wrong)
+        assert "step is 'x'" in raises(ValueError, run.log, {"a": 1}, step="x")
+        for wrong in (float("nan"), -1, 1e11, "x"):
+            assert f"epoch is {wrong!r}" in raises(ValueError, run.log, {"a": 1}, epoch=wrong)
+        assert "numbers by name" in raises(TypeError, run.log, 0.5)
         raises(OverflowError, run.log, {"a": 10 ** 400})
         run.log({"big": 10 ** 30}, step=5)
         raises(ValueError, run.image, "x", b"abc")
@@ -289,6 +293,9 @@ def missing():
     assert "cannot be started" in raises(vitrine.LogError, begin, program="/nowhere/vitrine")
     assert "the title" in raises(vitrine.LogError, vitrine.start, database=DATABASE)
     assert "config is a list" in raises(vitrine.LogError, begin, config=[1])
+    for name, wrong in (("seed", "x"), ("seed", 1.5), ("steps", "many"), ("tags", 5), ("patience", None)):
+        assert f"{name} is {wrong!r}; it has to be" in raises(ValueError, begin, **{name: wrong})
+    assert "step is 'x'" in raises(ValueError, begin, resume=99, step="x")
     problem = raises(vitrine.LogError, vitrine.start, "x", database="/proc/none/log.sqlite")
     assert "cannot be stored" in problem, problem
     assert "no run 99" in raises(vitrine.LogError, begin, resume=99)

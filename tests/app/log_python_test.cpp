@@ -130,6 +130,7 @@ TEST_F(PythonLog, ALoopIsStoredWithConfigurationAndSurroundings) {
   EXPECT_EQ(stored.points(1, "ok")[0].value, 1);
   EXPECT_EQ(stored.points(1, "odd")[0].step, 101);
   EXPECT_TRUE(std::isinf(stored.points(1, "odd")[0].value));
+  EXPECT_TRUE(stored.points(1, "late").empty());
   const Json config = stored.config(1);
   EXPECT_EQ(config.at("nested").at("path"), "data");
   EXPECT_EQ(config.at("nested").at("list"), Json({1, 2}));
