@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <utility>
 
 #include "tests/app/program.h"
 #include "tests/support/has_texts.h"
@@ -66,10 +67,11 @@ TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
   EXPECT_THAT(onShared({"show", "3"}).out, HasTexts("model.width", "test/top1"));
 }
 
-/// Counts how often files of a folder are opened.
+/// Counts how often files of a folder are opened, or the one with that name.
 class Openings {
  public:
-  explicit Openings(const fs::path& folder) : queue_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+  explicit Openings(const fs::path& folder, std::string name = "")
+      : queue_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)), name_(std::move(name)) {
     EXPECT_GE(::inotify_add_watch(queue_, folder.c_str(), IN_OPEN), 0);
   }
   ~Openings() { ::close(queue_); }
@@ -83,7 +85,8 @@ class Openings {
     for (ssize_t got; (got = ::read(queue_, events, sizeof events)) > 0;) {
       for (const char* at = events; at < events + got;) {
         const auto* event = reinterpret_cast<const inotify_event*>(at);
-        if ((event->mask & IN_ISDIR) == 0) ++count;
+        const bool isMeant = name_.empty() || (event->len > 0 && name_ == event->name);
+        if (isMeant && (event->mask & IN_ISDIR) == 0) ++count;
         at += sizeof(inotify_event) + event->len;
       }
     }
@@ -92,6 +95,7 @@ class Openings {
 
  private:
   int queue_;
+  std::string name_;
 };
 
 TEST(Train, OpensTheDataOnceForTheCheckAndAllItsRuns) {
@@ -107,6 +111,18 @@ TEST(Train, OpensTheDataOnceForTheCheckAndAllItsRuns) {
       {"train", sharedExperiment(), folder, "train.steps=2", "--db", scratch.path("x.sqlite")});
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(openings.take(), once);
+}
+
+TEST(Train, VerifiesTheCheckpointThatItsFirstRunStartsFromOnce) {
+  const Copy copy;
+  const auto uuid = copy.run({"show", "1", "--json"}).json().at("uuid").get<std::string>();
+  // Only a check of the whole checkpoint reads the optimizer's state.
+  const Openings openings(fs::path(copy.path("runs.files")) / ("run-" + uuid) / "step-000000024",
+                          "optimizer.safetensors");
+  const Ended ended =
+      copy.run({"train", sharedSingle(), "train.steps=2", "init={ run = \"" + uuid + "\" }"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(openings.take(), 1);
 }
 
 TEST(Train, StoresWhatTheProcessUsesOfTheMachineAmongItsPoints) {

@@ -1,6 +1,7 @@
 #include "app/vitrine/run/preflight.h"
 
 #include <map>
+#include <optional>
 #include <set>
 
 #include "app/vitrine/run/run_start.h"
@@ -90,7 +91,9 @@ void requireDataAndDevice(const JudgedPlan& judged) {
   }
 }
 
-void requireWeights(store::RunStore& store, const Engine& engine, const JudgedPlan& judged) {
+std::optional<train::InitChoice> requireWeights(store::RunStore& store, const Engine& engine,
+                                                const JudgedPlan& judged) {
+  std::optional<train::InitChoice> first;
   std::set<std::string> known;
   for (const PlannedRun& run : judged.plan.runs) {
     if (!run.init || run.init->run.empty()) continue;
@@ -99,7 +102,9 @@ void requireWeights(store::RunStore& store, const Engine& engine, const JudgedPl
     const train::InitChoice init =
         initChoiceOf(store, *run.init, "run '" + run.name + "' starts from");
     train::requireInitFits(engine.registry, run.config, init);
+    if (&run == &judged.plan.runs.front()) first = init;
   }
+  return first;
 }
 
 std::vector<Needs> preflight(const Engine& engine, const JudgedPlan& judged,

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "app/vitrine/run/judged_plan.h"
 #include "core/store/run_store.h"
+#include "core/train/model_setup.h"
 
 namespace vitrine::app {
 
@@ -20,7 +22,10 @@ void requireDataAndDevice(const JudgedPlan& judged);
 /// \throws ConfigError, FileError, NotFoundError, RefusedError  the weights of another run that a
 /// run starts from are not there, or do not fit its model. Those of a run of the plan are not there
 /// yet, and weights of a file are judged with the plan
-void requireWeights(store::RunStore& store, const Engine& engine, const JudgedPlan& judged);
+/// \returns  what the first run starts from, verified and held, where that is another run
+[[nodiscard]] std::optional<train::InitChoice> requireWeights(store::RunStore& store,
+                                                              const Engine& engine,
+                                                              const JudgedPlan& judged);
 
 enum class DryStep { Do, Skip };
 

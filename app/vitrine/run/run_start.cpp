@@ -211,7 +211,8 @@ train::InitChoice initChoiceOf(store::RunStore& store, const InitSource& init,
   return choice;
 }
 
-train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run, bool isResumed) {
+train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run, bool isResumed,
+                               std::optional<train::InitChoice> start) {
   std::vector<train::AuxChoice> auxiliaries = auxChoicesOf(store, run);
   if (isResumed) requireSameAuxiliaries(store, run, auxiliaries);
   const Json json = store.init(run.id);
@@ -219,7 +220,8 @@ train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
   if (json.is_object()) {
     const InitSource init = initFromJson(json);
     // A checkpoint has every weight; the source may be gone by now.
-    if (!isResumed) choice = initChoiceOf(store, init, nameOf(run) + " starts from");
+    if (!isResumed)
+      choice = start ? *std::move(start) : initChoiceOf(store, init, nameOf(run) + " starts from");
     choice.freeze = init.freeze;
   }
   choice.auxiliaries = std::move(auxiliaries);

@@ -2,6 +2,7 @@
 // its grid decided.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/config/experiment.h"
@@ -13,10 +14,12 @@ namespace vitrine::app {
 /// [init] and [aux] of the run, with every UUID turned into a file that stays while it is held.
 /// \param isResumed  its checkpoint has every weight of its own, also where it is only looked at;
 /// the auxiliary networks and frozen parameters count then
+/// \param start  its [init] where that is known and verified
 /// \throws RefusedError  a run that it needs is not done, or an auxiliary network has changed since
 ///         the run began \throws NotFoundError, FileError, ConfigError a run or file is missing
 [[nodiscard]] train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
-                                             bool isResumed);
+                                             bool isResumed,
+                                             std::optional<train::InitChoice> start = {});
 
 /// The same of the [init] of a run that is not stored yet, without its auxiliary networks.
 /// \param init  names a run of the database or weights \param why  "run 'wide' starts from"

@@ -195,7 +195,8 @@ std::string memoryReason(const Config& config) {
 
 }  // namespace
 
-TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::RunRow& asked) {
+TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::RunRow& asked,
+                   std::optional<train::InitChoice> start) {
   const std::int64_t id = asked.id;
   const store::RunRow run = store.run(id);
   requireStartable(store, run);
@@ -212,7 +213,7 @@ TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::Ru
   if (!damaged.empty() && !resumed)
     log.line("warning: " + nameOf(run) + " has no whole checkpoint and begins again at step 0");
   // Before anything is written: a run whose source is not ready stays queued.
-  train::InitChoice init = initChoiceOf(store, run, resumed.has_value());
+  train::InitChoice init = initChoiceOf(store, run, resumed.has_value(), std::move(start));
 
   TrainedRun trained;
   if (!takeUp(store, asked, run)) {

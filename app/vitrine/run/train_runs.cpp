@@ -1,6 +1,7 @@
 #include "app/vitrine/run/train_runs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/signals.h"
@@ -12,7 +13,8 @@
 namespace vitrine::app {
 
 std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
-                                 const std::vector<std::int64_t>& ids) {
+                                 const std::vector<std::int64_t>& ids,
+                                 std::optional<train::InitChoice> first) {
   const SignalScope signals;
   std::vector<TrainedRun> trained;
   // As they are now: one that is stopped while it waits for its turn stays stopped.
@@ -27,7 +29,7 @@ std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
     if (ids.size() > 1)
       log::info("run " + std::to_string(i + 1) + " of " + std::to_string(ids.size()));
     try {
-      trained.push_back(workRun(store, engine, asked[i]));
+      trained.push_back(workRun(store, engine, asked[i], std::exchange(first, {})));
     } catch (const Error& error) {
       // What it starts from failed, or is not there: the others can continue.
       log::error(error.what());

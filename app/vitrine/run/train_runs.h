@@ -9,8 +9,10 @@ namespace vitrine::app {
 
 /// Works on `ids` in order. A failed run does not stop the others, apart from those that start from
 /// it; a signal does. \returns the runs that were worked on
+/// \param first  what the first of them starts from, where that is known and verified
 [[nodiscard]] std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
-                                               const std::vector<std::int64_t>& ids);
+                                               const std::vector<std::int64_t>& ids,
+                                               std::optional<train::InitChoice> first = {});
 
 /// The worst of their codes: interrupted before failed before done.
 [[nodiscard]] int exitCodeOf(const std::vector<TrainedRun>& trained);

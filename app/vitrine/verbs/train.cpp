@@ -1,4 +1,6 @@
 // vitrine train: every run of an experiment, in the foreground.
+#include <utility>
+
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/run/judged_plan.h"
 #include "app/vitrine/run/planned_runs.h"
@@ -21,8 +23,9 @@ int trainVerb(const Arguments& arguments) {
   const JudgedPlan judged = judgeFile(engine, asked.file, asked.overrides);
   requireDataAndDevice(judged);
   store::RunStore store = openStore(line, Missing::Create);
-  requireWeights(store, engine, judged);
-  const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, judged.plan));
+  std::optional<train::InitChoice> first = requireWeights(store, engine, judged);
+  const std::vector<TrainedRun> trained =
+      trainAll(store, engine, storePlan(store, judged.plan), std::move(first));
   printTrained(trained, line.wantsJson());
   return exitCodeOf(trained);
 }
