@@ -70,6 +70,19 @@ TEST(Compare, WritesFractionsInPercentForPeopleAndRawForPrograms) {
               HasLine("variant,runs,test/top1,"));
 }
 
+TEST(Compare, ItsExampleAndThatOfReportNameAnExperimentByItsWholeTitle) {
+  for (const char* verb : {"compare", "report"}) {
+    const std::string help = vitrine({verb, "--help"}).out;
+    const std::string start = std::string("vitrine ") + verb + " \"";
+    const std::size_t first = help.find(start, help.find("Examples:"));
+    ASSERT_NE(first, std::string::npos) << help;
+    const std::size_t begin = first + start.size();
+    const std::string title = help.substr(begin, help.find('"', begin) - begin);
+    EXPECT_THAT(readText(VITRINE_SOURCE_DIR "/experiments/illama/roadmap.toml"),
+                HasLine("title = \"" + title + "\"\n"));
+  }
+}
+
 TEST(Compare, WritesClaimsAboutFractionsInPercent) {
   Scratch scratch;
   writeText(scratch.path("tiny.toml"), readText(sharedExperiment()));

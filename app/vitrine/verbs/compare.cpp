@@ -134,7 +134,7 @@ Table textTable(const Ablation& ablation) {
 
 int compareVerb(const Arguments& arguments) {
   CommandLine line("compare",
-                   {"vitrine compare \"iLLaMA roadmap\" --metric 'test/*' --json",
+                   {"vitrine compare \"iLLaMA roadmap, laptop size\" --metric 'test/*' --json",
                     "vitrine compare --claims experiments/vit/claims.toml"},
                    Csv::Offered);
   std::string experiment;
