@@ -9,10 +9,13 @@
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
+#include "core/artifact/artifact.h"
 #include "core/base/error.h"
 #include "core/config/config.h"
+#include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
 #include "ui/workbench/recipe.h"
@@ -114,8 +117,13 @@ std::int64_t SpectraPage::shownStep() const {
 
 void SpectraPage::reload() {
   beginReading();
-  lists_.run([this, wanted = runs()](store::RunReader& store,
-                                     const std::atomic<bool>& isStale) -> Background::Finish {
+  const Selection& selection = workbench_.selection();
+  lists_.run([this, all = drawnRuns(selection, std::numeric_limits<std::size_t>::max()),
+              current = selection.current()](
+                 store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    const std::set<std::int64_t> measured =
+        store::runsWithArtifact(store, artifact_kind::kSpectrum);
+    const std::vector<std::int64_t> wanted = firstRuns(all, current, kMostSpectra, measured);
     std::map<std::int64_t, Facts> facts;
     for (const std::int64_t run : wanted) {
       if (isStale) return {};
@@ -123,8 +131,9 @@ void SpectraPage::reload() {
       one = {readBasics(store, run), storedSpectra(store.artifacts(run)), {}};
       one.settings = flatten(one.config);
     }
-    return [this, wanted, facts = std::move(facts), uuid = databaseUuid(store)] {
+    return [this, wanted, measured, facts = std::move(facts), uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);
+      preferred_ = measured;
       takeFacts(wanted, facts);
     };
   });

@@ -45,6 +45,14 @@ TEST_F(SpectraShare, ADragBeginsAnywhereInTheChart) {
   EXPECT_NEAR(shown->viewState()["threshold"].get<double>(), 0.4, 0.021);
 }
 
+TEST_F(SpectraShare, OfMoreRunsThanItDrawsThoseWithSpectraAreDrawn) {
+  std::vector<std::int64_t> runs;
+  for (int i = 0; i < 6; ++i) runs.push_back(runWith("a", {}));
+  for (int i = 0; i < 2; ++i) runs.push_back(runWith("b", {falling(0.5, 0)}));
+  const auto shown = page(runs);
+  EXPECT_EQ(shown->shown().size(), 2U);
+}
+
 TEST_F(SpectraShare, SaysThatVitrineHasNoModelOfWhatAScriptLogged) {
   const std::int64_t run = runWith("a", {});
   store::RunStore other(workbench_.store().file());
