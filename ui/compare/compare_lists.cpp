@@ -8,6 +8,7 @@
 #include <QPlainTextEdit>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStyleOption>
 #include <QTableView>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -22,6 +23,23 @@
 namespace vitrine::ui {
 
 namespace {
+
+/// Cuts the names of runs in their middle while it paints: variants of an experiment differ at the
+/// end, where a header with a style sheet cuts.
+class RunsHeader final : public QHeaderView {
+ public:
+  explicit RunsHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {
+    setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    setSectionsMovable(true);
+  }
+
+ protected:
+  void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override {
+    QHeaderView::initStyleOptionForIndex(option, section);
+    option->text = fontMetrics().elidedText(option->text, Qt::ElideMiddle,
+                                            sectionSize(section) - 2 * px(8) - px(4));
+  }
+};
 
 QTreeWidget* makeRows(QWidget* parent, const QString& name) {
   auto* tree = withName(withRole(new QTreeWidget(parent), "rows"), name);
@@ -101,6 +119,7 @@ QWidget* ComparePage::makeDifferences() {
   auto* card = withRole(new QFrame(splitter), "card");
   auto* inside = columnIn(card, {1, px(4), 1, px(4)});
   differenceTree_ = makeRows(card, tr("Differences between the runs"));
+  differenceTree_->setHeader(new RunsHeader(differenceTree_));
   differenceTree_->setMinimumHeight(px(160));
   differenceTree_->setSelectionBehavior(QAbstractItemView::SelectItems);
   inside->addWidget(differenceTree_);
@@ -168,15 +187,9 @@ void ComparePage::showDifferences() {
   differenceTree_->header()->setStretchLastSection(true);
   differenceTree_->setColumnWidth(0, px(240));
   for (int i = 1; i < header.size(); ++i) {
-    const int wanted = differenceTree_->header()->sectionSizeHint(i), most = px(320);
-    differenceTree_->setColumnWidth(i, std::clamp(wanted, px(190), most));
+    differenceTree_->setColumnWidth(
+        i, std::clamp(differenceTree_->header()->sectionSizeHint(i), px(190), px(320)));
     differenceTree_->headerItem()->setToolTip(i, header[i]);
-    // A header with a style sheet cuts at the end, where variants of an experiment differ.
-    if (wanted > most) {
-      differenceTree_->headerItem()->setText(
-          i, differenceTree_->header()->fontMetrics().elidedText(header[i], Qt::ElideMiddle,
-                                                                 most - 2 * px(8) - px(4)));
-    }
   }
   differencesAbout_->setText(
       tr("%1 of %2 keys%3")
