@@ -208,6 +208,16 @@ QVariant AblationModel::data(const QModelIndex& index, int role) const {
   }
 }
 
+QString AblationModel::titleOf(int column) const {
+  const QString heading =
+      headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().simplified();
+  const Part part = partOf(column);
+  if (table_.metrics.size() < 2 || (part != Part::Difference && part != Part::Count))
+    return heading;
+  const auto metric = static_cast<std::size_t>(metricOf(column));
+  return tr("%1: %2").arg(heading, table_.metrics[metric].title());
+}
+
 QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
   const Part part = partOf(section);

@@ -25,6 +25,8 @@ class AblationModel : public QAbstractTableModel {
   void setNarrow(bool isNarrow);
   [[nodiscard]] bool isNarrow() const { return isNarrow_; }
   [[nodiscard]] int metricOf(int column) const;  ///< -1 where the column has none
+  /// The heading in one line; where there are several metrics, with that of the column.
+  [[nodiscard]] QString titleOf(int column) const;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;

@@ -83,9 +83,8 @@ QMenu* ComparePage::makeSortMenu() {
   connect(menu, &QMenu::aboutToShow, this, [this, menu] {
     menu->clear();
     for (int column = 0; column < model_.columnCount(); ++column) {
-      QAction* one = menu->addAction(
-          menuText(model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()), this,
-          [this, column] { sortBy(column); });
+      QAction* one = menu->addAction(menuText(model_.titleOf(column)), this,
+                                     [this, column] { sortBy(column); });
       one->setCheckable(true);
       one->setChecked(column == choice_.sortColumn);
     }

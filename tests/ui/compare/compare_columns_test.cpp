@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QScrollBar>
+#include <QSet>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <fstream>
@@ -54,6 +55,13 @@ class ComparedOnALaptop : public ComparePageTest {
     auto* page = qobject_cast<ComparePage*>(window_->currentPage());
     page->waitUntilIdle();
     return *page;
+  }
+  /// Of the tool bar of the page; nullptr: none.
+  QMenu* sortMenu() {
+    QMenu* sort = nullptr;
+    for (const QAction* one : page_->tools().first()->menu()->actions())
+      if (one->menu() != nullptr) sort = one->menu();
+    return sort;
   }
   std::unique_ptr<MainWindow> window_;
 };
@@ -166,11 +174,8 @@ TEST_F(ComparedOnALaptop, LongNamesThatAreCutDifferInWhatIsLeft) {
 }
 
 TEST_F(ComparedOnALaptop, TheMenuOfTheToolBarSortsAsTheHeadOfAColumnDoes) {
-  fill();
-  show();
-  QMenu* sort = nullptr;
-  for (const QAction* one : page_->tools().first()->menu()->actions())
-    if (one->menu() != nullptr) sort = one->menu();
+  showFilled();
+  QMenu* sort = sortMenu();
   ASSERT_NE(sort, nullptr);
   const auto choose = [&] {
     Q_EMIT sort->aboutToShow();
@@ -180,6 +185,27 @@ TEST_F(ComparedOnALaptop, TheMenuOfTheToolBarSortsAsTheHeadOfAColumnDoes) {
   EXPECT_EQ(choose(), QStringLiteral("+ worse"));
   EXPECT_EQ(choose(), QStringLiteral("+ better"));
   EXPECT_EQ(choose(), QStringLiteral("base"));
+}
+
+TEST_F(ComparedOnALaptop, TheSortMenuNamesTheMetricOfEachDifference) {
+  showFilled();
+  CompareChoice choice = page_->choice();
+  choice.metrics = {"test/top1", "test/loss"};
+  page_->choose(choice);
+  page_->waitUntilIdle();
+  QMenu* sort = sortMenu();
+  ASSERT_NE(sort, nullptr);
+  for (const int width : {1100, 560}) {
+    page_->resize(width, 760);
+    QCoreApplication::processEvents();
+    Q_EMIT sort->aboutToShow();
+    QStringList names;
+    for (const QAction* one : sort->actions()) names << one->text();
+    EXPECT_EQ(names.size(), 9);
+    EXPECT_EQ(QSet<QString>(names.begin(), names.end()).size(), 9)
+        << names.join(QStringLiteral(" | ")).toStdString();
+    EXPECT_EQ(names.filter(QStringLiteral("Paired difference: ")).size(), 2) << width;
+  }
 }
 
 TEST_F(ComparedOnALaptop, NamesOfBaselinesAndOfColumnsThatAreCutKeepTheirEnds) {
