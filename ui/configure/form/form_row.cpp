@@ -90,7 +90,7 @@ FormRow::FormRow(std::string key, const QString& title, const Field& field, int 
   more_->setText(QStringLiteral("\u22ef"));
   more_->setAccessibleName(tr("Sweep, variants: ") + name);
   more_->setProperty(kListed, false);  // the palette lists the menu of the field that was last in
-  more_->setToolTip(tr("Sweep this field, make a variant of it (Menu key)"));
+  more_->setToolTip(tr("Sweep this field, make a variant of it (Menu key or Shift+F10)"));
   more_->setFocusPolicy(Qt::ClickFocus);  // the menu key of the editor does the same
   connect(reset_, &QToolButton::clicked, this, &FormRow::resetRequested);
   connect(more_, &QToolButton::clicked, this,
