@@ -1,5 +1,4 @@
 // The cards of the Monitor and their order: the pinned ones, groups by prefix, the search.
-#include <QApplication>
 #include <QPointer>
 #include <QToolButton>
 #include <algorithm>
@@ -83,7 +82,7 @@ bool MonitorPage::isFound(const std::string& metric) const {
 }
 
 void MonitorPage::rebuild() {
-  QWidget* const before = QApplication::focusWidget();
+  QWidget* const before = window()->focusWidget();  // also while a dialog has the keys
   const QPointer<QWidget> focused = canvas_->isAncestorOf(before) ? before : nullptr;
   std::map<std::string, PlotCard*> kept;
   for (PlotCard* card : cards_) kept[card->metric()] = card;
@@ -210,7 +209,7 @@ void MonitorPage::rebuild() {
     applyRanges(*card);
   }
   // The keys stay with the plot that had them; where it is gone, with the page.
-  if (focused != nullptr && QApplication::focusWidget() != focused.data())
+  if (focused != nullptr && window()->focusWidget() != focused.data())
     (focused->isVisibleTo(this) ? focused.data() : static_cast<QWidget*>(scroll_))->setFocus();
   catchUp_.start();
 }

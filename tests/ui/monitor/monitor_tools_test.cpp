@@ -6,12 +6,14 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
+#include <QToolButton>
 
 #include "tests/ui/monitor/card_menu.h"
 #include "tests/ui/monitor/open_monitor.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
 #include "ui/kit/settings.h"
+#include "ui/monitor/alert_dialog.h"
 #include "ui/monitor/alert_service.h"
 
 namespace vitrine::ui {
@@ -128,6 +130,31 @@ TEST_F(MonitorTools, APinnedPlotIsUnpinnedInItsMenu) {
   chooseInMenu(*open.page->card(before.front()), {QStringLiteral("Unpin")});
   EXPECT_TRUE(soon([&] { return open.page->metrics().size() == before.size() - 1; }));
   EXPECT_NE(open.page->metrics().front(), before.front());
+}
+
+// As a run that begins to record other metrics does to the page.
+TEST_F(MonitorTools, TheBellHasTheFocusAfterItsDialogAlsoWhereThePlotsChangedMeanwhile) {
+  OpenMonitor open;
+  bringUp(*open.page);
+  QToolButton* bell = nullptr;
+  for (auto* one : open.page->card("train/loss")->findChildren<QToolButton*>())
+    if (one->toolTip() == QLatin1String("Alerts on this metric")) bell = one;
+  ASSERT_NE(bell, nullptr);
+  const QStringList before = open.page->groups();
+  QTimer hand;
+  QObject::connect(&hand, &QTimer::timeout, &hand, [&] {
+    auto* dialog = qobject_cast<AlertDialog*>(QApplication::activeModalWidget());
+    if (dialog == nullptr) return;
+    hand.stop();
+    open.page->search(QStringLiteral("loss"));
+    QTest::keyClick(dialog, Qt::Key_Escape);
+  });
+  hand.start(5);
+  bell->setFocus();
+  QTest::keyClick(bell, Qt::Key_Space);
+  ASSERT_NE(open.page->groups(), before);
+  bringUp(*open.page);
+  EXPECT_EQ(QApplication::focusWidget(), bell);
 }
 
 TEST_F(MonitorTools, TheMenuOfAPlotExportsTheDataOfAllItsRuns) {
