@@ -76,6 +76,7 @@ RunEdits::Change RunEdits::changeOf(std::int64_t run, store::RunField field) {
 }
 
 void RunEdits::rename(std::int64_t run, const QString& name) {
+  if (workbench_.run(run) == nullptr) return;  // deleted while its name was typed
   workbench_.attempt([&] {
     Change change = changeOf(run, store::RunField::Name);
     change.after = name.trimmed().toStdString();

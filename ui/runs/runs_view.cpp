@@ -90,6 +90,19 @@ void RunsView::keyPressEvent(QKeyEvent* event) {
   endInput();
 }
 
+void RunsView::rowsAboutToBeRemoved(const QModelIndex& parent, int first, int last) {
+  if (state() == EditingState) storeNames(parent, first, last);
+  QTreeView::rowsAboutToBeRemoved(parent, first, last);
+}
+
+void RunsView::storeNames(const QModelIndex& parent, int first, int last) {
+  for (int row = first; row <= last; ++row) {
+    const QModelIndex at = model()->index(row, 0, parent);
+    if (QWidget* line = indexWidget(at)) commitData(line);
+    storeNames(at, 0, model()->rowCount(at) - 1);
+  }
+}
+
 void RunsView::endInput() {
   if (--depth_ > 0) return;
   Q_EMIT inputHandled();

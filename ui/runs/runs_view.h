@@ -37,8 +37,11 @@ class RunsView : public QTreeView {
                                                        const QEvent* event) const override;
   bool viewportEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  /// A name that is being typed is stored before its row leaves the list.
+  void rowsAboutToBeRemoved(const QModelIndex& parent, int first, int last) override;
 
  private:
+  void storeNames(const QModelIndex& parent, int first, int last);
   /// \returns  whether the event is a button above an eye; the press is emitted as eyeClicked()
   bool isOfEye(const QEvent& event);
   void endInput();

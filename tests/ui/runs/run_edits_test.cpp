@@ -113,6 +113,38 @@ TEST_F(RunEditing, ANameThatIsTypedOutlastsNewNumbersOfItsRun) {
   EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == "best so far"; }));
 }
 
+TEST_F(RunEditing, ANameThatIsTypedIsStoredWhereTheFilterTakesItsRow) {
+  const std::int64_t run = studio.runs[2];
+  // Its row goes alone, or with that of its experiment.
+  for (const QString& filter :
+       {QStringLiteral("id=%1").arg(studio.runs[1]), QStringLiteral("nothing like it")}) {
+    const QString name = QStringLiteral("best of ") + filter.left(2);
+    panel.select({run}, run);
+    panel.rename();
+    ASSERT_NE(editor(), nullptr);
+    editor()->selectAll();
+    QTest::keyClicks(editor(), name);
+    panel.filter().setText(filter);
+    EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == name.toStdString(); }));
+    panel.filter().clear();
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  }
+}
+
+TEST_F(RunEditing, ANameThatIsTypedGoesWithARunThatIsDeleted) {
+  QSignalSpy failed(&studio.workbench, &StudioWorkbench::errorSent);
+  const std::int64_t run = studio.runs[0];
+  panel.select({run}, run);
+  panel.rename();
+  ASSERT_NE(editor(), nullptr);
+  QTest::keyClicks(editor(), QStringLiteral("x"));
+  studio.writer.deleteRun(run);
+  studio.workbench.watcher().poll();
+  ASSERT_EQ(studio.workbench.run(run), nullptr);
+  QCoreApplication::processEvents();  // a name is stored when the row is gone
+  EXPECT_EQ(failed.count(), 0);
+}
+
 TEST_F(RunEditing, TheLineOverANameCoversBothLinesOfItsRun) {
   panel.select({studio.runs[2]}, studio.runs[2]);
   panel.rename();
