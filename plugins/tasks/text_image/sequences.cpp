@@ -40,7 +40,6 @@ std::string wordOf(std::int64_t token, const TextImageModel::Sizes& sizes,
                    const text::Tokenizer& tokenizer) {
   if (token == sizes.beginText) return "begin of text";
   if (token == sizes.beginImage) return "begin of image";
-  if (token == sizes.endImage) return "end of image";
   const std::string word = tokenizer.decode({&token, 1}, text::ShowSpecials::Yes);
   return word.find_first_not_of(' ') == std::string::npos ? "space" : word;
 }
@@ -128,7 +127,7 @@ JointSession::Sequence captionedSequence(const text::TokenIds& caption, const at
   one.sequences.time = at::zeros({1}, at::kLong).to(image.device());
   one.words = wordsOf(prompted(caption, sizes), sizes, tokenizer);
   one.words.resize(one.words.size() + static_cast<std::size_t>(sizes.imageTokens));
-  one.words.push_back(wordOf(sizes.endImage, sizes, tokenizer));
+  one.words.emplace_back("end of image");  // by its place: it may be the token that begins texts
   return one;
 }
 

@@ -25,5 +25,18 @@ TEST(CaptionedSequence, HasItsCaptionFirstAndAWordForEachToken) {
   EXPECT_TRUE(at::equal(one.sequences.time, at::zeros({1}, at::kLong))) << "without noise";
 }
 
+TEST(CaptionedSequence, NamesTheEndOfAnImageWhereTheTokenThatBeginsTextsEndsIt) {
+  TextImageModel::Sizes sizes;
+  sizes.imageTokens = 1;
+  sizes.beginText = sizes.endImage = 256;
+  sizes.endText = 257;
+  sizes.beginImage = 258;
+  const text::ByteTokenizer tokenizer;
+  const auto one = captionedSequence({}, at::ones({1, 1, 2, 2}), sizes, 0, tokenizer);
+  EXPECT_EQ(one.words,
+            (std::vector<std::string>{"begin of text", "begin of image", "", "end of image"}));
+  EXPECT_EQ(one.sequences.tokens[0][3].item<std::int64_t>(), 256);
+}
+
 }  // namespace
 }  // namespace vitrine::text_image
