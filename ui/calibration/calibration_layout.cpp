@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSlider>
 #include <QSpinBox>
 #include <QTableWidget>
@@ -14,6 +15,7 @@
 
 #include "ui/calibration/calibration_page.h"
 #include "ui/calibration/sample_strip.h"
+#include "ui/figures/cell_text.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
@@ -183,7 +185,7 @@ QWidget* CalibrationPage::makeTemperature() {
   scores_->horizontalHeader()->setMinimumSectionSize(px(40));
   // Queued: a section that is stretched has its new size only after the signal.
   connect(scores_->horizontalHeader(), &QHeaderView::sectionResized, this,
-          &CalibrationPage::shortenTitles, Qt::QueuedConnection);
+          &CalibrationPage::breakTitles, Qt::QueuedConnection);
   scores_->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   scores_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   scores_->verticalHeader()->setDefaultSectionSize(px(22));
@@ -304,17 +306,26 @@ void CalibrationPage::arrange() {
   grid_->setRowStretch(2, 3);
 }
 
-// A header with a style sheet cuts what it has no room for, at the beginning of the names.
-void CalibrationPage::shortenTitles() {
+// The name of a run in up to three lines. A longer one keeps its beginning and its end; its tip has
+// all of it.
+void CalibrationPage::breakTitles() {
+  constexpr qsizetype kMostLines = 3;
   const QHeaderView& header = *scores_->horizontalHeader();
-  const int beside = 2 * px(8) + px(4);
+  const QFontMetrics metrics = header.fontMetrics();
   for (int column = 0; column < scores_->columnCount(); ++column) {
     QTableWidgetItem* title = scores_->horizontalHeaderItem(column);
     const QString name = title != nullptr ? title->data(Qt::UserRole).toString() : QString();
     if (name.isEmpty()) continue;
-    title->setText(header.fontMetrics().elidedText(name, Qt::ElideMiddle,
-                                                   header.sectionSize(column) - beside));
+    const int room = header.sectionSize(column) - 2 * px(8) - px(4);
+    QStringList lines = cellLines(QFontMetricsF(metrics), name, room);
+    if (lines.size() > kMostLines) {
+      const QString cut = metrics.elidedText(lines[1] + QChar(0x2026), Qt::ElideRight, room);
+      lines = {lines.first(), cut, lines.last()};
+    }
+    title->setText(lines.join(QLatin1Char('\n')));
   }
+  scores_->setFixedHeight(scores_->rowCount() * px(22) + header.sizeHint().height() +
+                          scores_->horizontalScrollBar()->sizeHint().height() + px(4));
 }
 
 }  // namespace vitrine::ui

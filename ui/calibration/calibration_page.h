@@ -112,7 +112,7 @@ class CalibrationPage final : public ResultsPage {
   void showReliability();
   void showTemperature();
   void showScores();
-  void shortenTitles();
+  void breakTitles();
   void showFilm();
   void showImages();
   void showSample();

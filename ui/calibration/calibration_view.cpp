@@ -4,7 +4,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QStackedWidget>
@@ -157,11 +156,13 @@ void CalibrationPage::showScores() {
     std::int64_t run;
   };
   const CalibrationRun& main = *current();
+  const bool hasOthers = shown_.size() > 1;
   std::vector<Column> columns{{tr("T 1.00"), &main.atOne.scores, 0}};
   if (main.temperature != 1 && main.temperature != main.fitted.temperature)
     columns.push_back({tr("T %1").arg(number(main.temperature, 2)), &main.now.scores, 0});
-  columns.push_back(
-      {tr("fitted %1").arg(number(main.fitted.temperature, 2)), &main.atFitted.scores, 0});
+  columns.push_back({(hasOthers ? tr("fitted\n%1") : tr("fitted %1"))  // names need the room
+                         .arg(number(main.fitted.temperature, 2)),
+                     &main.atFitted.scores, 0});
   for (const auto& run : shown_) {
     if (run->run != main.run) columns.push_back({runName(run->run), &run->now.scores, run->run});
   }
@@ -193,7 +194,7 @@ void CalibrationPage::showScores() {
     title->setToolTip(one.run == 0 ? runName(main.run) : one.title);
     if (one.run != 0) {
       title->setForeground(seriesColor(seriesOf(one.run)));
-      title->setData(Qt::UserRole, one.title);  // may be shortened
+      title->setData(Qt::UserRole, one.title);  // is shown in lines
     }
     scores_->setHorizontalHeaderItem(column, title);
     for (int row = 0; row < scores_->rowCount(); ++row) {
@@ -209,10 +210,8 @@ void CalibrationPage::showScores() {
     title->setToolTip(rows[static_cast<std::size_t>(row)].tip);
     scores_->setVerticalHeaderItem(row, title);
   }
-  // A number is never cut: where columns have no room the table scrolls. Before that the names of
-  // other runs are shortened; their tips have all of them.
+  // A number is never cut: where columns have no room the table scrolls.
   QHeaderView* titles = scores_->horizontalHeader();
-  const bool hasOthers = columns.back().run != 0;
   int widest = px(40);
   for (int column = 0; column < scores_->columnCount(); ++column) {
     const bool isOther = columns[static_cast<std::size_t>(column)].run != 0;
@@ -225,9 +224,7 @@ void CalibrationPage::showScores() {
           scores_->fontMetrics().horizontalAdvance(scores_->item(row, column)->text()) + px(18));
   }
   titles->setMinimumSectionSize(widest);
-  shortenTitles();
-  scores_->setFixedHeight(scores_->rowCount() * px(22) + titles->sizeHint().height() +
-                          scores_->horizontalScrollBar()->sizeHint().height() + px(4));
+  breakTitles();
 }
 
 FilmPicture CalibrationPage::filmPicture() const {
