@@ -47,7 +47,7 @@ struct Target {
 /// out = start + left right, by all threads.
 void multiplySlice(const ProductShape& s, const MatrixView& left, const MatrixView& right,
                    const Target& target) {
-  static thread_local std::vector<float> room;
+  static thread_local cpu::AlignedFloats room;
   const std::int64_t panel = cpu::kernels().panel;
   const std::int64_t width = (s.columns + panel - 1) / panel * panel;
   const std::int64_t groups = (s.columns + kColumns - 1) / kColumns;

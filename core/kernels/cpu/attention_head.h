@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "core/kernels/cpu/gemm.h"
 
 namespace vitrine::cpu {
 
@@ -28,7 +29,7 @@ class HeadScratch {
  private:
   friend struct HeadPass;
   std::int64_t stride_;  ///< of a row of logits
-  std::vector<float> query_, key_, packed_, logits_, weights_;
+  AlignedFloats query_, key_, packed_, logits_, weights_;
 };
 
 /// out = (softmax(scale q k^T + additive) * multiplicative) v

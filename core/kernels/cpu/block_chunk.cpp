@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "core/kernels/cpu/kernels.h"
 #include "core/kernels/cpu/path_rule.h"
@@ -18,7 +19,7 @@ PackedMaps& PackedMaps::pack(const BlockPlan& p, Way way) {
   constexpr std::int64_t kColumns = 128;  // of a part; whole panels
   std::vector<Part> parts;
   std::int64_t floats = 0;
-  const auto one = [&](std::vector<float>& packed, const float* weight, std::int64_t out,
+  const auto one = [&](AlignedFloats& packed, const float* weight, std::int64_t out,
                        std::int64_t in) {
     if (weight == nullptr) return;
     const MatrixView plain{weight, in, 1};
@@ -94,7 +95,7 @@ class Workspace {
   }
 
  private:
-  std::array<std::vector<float>, kSlots> slots_;
+  std::array<AlignedFloats, kSlots> slots_;
 };
 
 /// Some images on their way through a block, in either direction.
@@ -113,8 +114,7 @@ class Chunk {
  protected:
   /// out = left right + start
   void product(std::int64_t rows, std::int64_t columns, std::int64_t depth, const MatrixView& left,
-               const std::vector<float>& right, const Start& start, float* out,
-               std::int64_t outStride) {
+               const AlignedFloats& right, const Start& start, float* out, std::int64_t outStride) {
     float* packed = work(Workspace::kLeft, packedLeftSize(p.factor, rows, depth));
     gemm(p.factor, rows, columns, depth, packLeft(p.factor, rows, depth, left, packed),
          right.data(), start, out, outStride);

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "core/kernels/cpu/attention_head.h"
 #include "core/kernels/cpu/cpu_layers.h"
@@ -52,7 +51,7 @@ enum class Way { Forward, Backward };
 /// The six maps of a block as right factors: their transposes on the way forward, themselves on the
 /// way back.
 struct PackedMaps {
-  std::vector<float> query, keyValue, proj, fc1, fc2, fc3;
+  AlignedFloats query, keyValue, proj, fc1, fc2, fc3;
 
   /// By all threads.
   PackedMaps& pack(const BlockPlan& plan, Way way);

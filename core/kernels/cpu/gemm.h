@@ -3,11 +3,31 @@
 // small encoder that is more than the product itself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
+#include <vector>
 
 #include "core/engine_export.h"
 
 namespace vitrine::cpu {
+
+/// Memory that begins with a line of the cache.
+template <class Value>
+struct LineAllocator {
+  using value_type = Value;
+  LineAllocator() = default;
+  template <class Other>
+  LineAllocator(const LineAllocator<Other>&) noexcept {}
+  Value* allocate(std::size_t count) {
+    return static_cast<Value*>(::operator new(count * sizeof(Value), kLine));
+  }
+  void deallocate(Value* values, std::size_t) noexcept { ::operator delete(values, kLine); }
+  bool operator==(const LineAllocator&) const noexcept { return true; }
+  static constexpr std::align_val_t kLine{64};
+};
+/// Room for factors and results of products. A vector that lies on two lines takes two reads.
+using AlignedFloats = std::vector<float, LineAllocator<float>>;
 
 /// Type of the factors of a product; sums are float32 in both.
 enum class Factor {

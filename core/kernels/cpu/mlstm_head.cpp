@@ -33,7 +33,7 @@ constexpr std::int64_t wholeSteps(std::int64_t count) {
 /// Double where a sum of logarithms is formed, float once it is one exponent.
 float exponentialOf(double exponent) { return std::exp(static_cast<float>(exponent)); }
 
-using Floats = std::vector<float>;
+using Floats = AlignedFloats;
 void setSize(Floats& room, std::int64_t count) { room.resize(static_cast<std::size_t>(count)); }
 
 }  // namespace
