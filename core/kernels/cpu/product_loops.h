@@ -117,16 +117,23 @@ VITRINE_INLINE void fillNarrowTile(FillTile fill, Tile tile, std::int64_t rows,
 /// first cache for all tiles of its columns. A tile's rows are copied together for as many.
 constexpr std::int64_t kTileDepth = 512;
 
-/// Some dense columns' neighbours, kTileRows apart.
-VITRINE_INLINE void packLeft(const float* left, std::int64_t stride, std::int64_t words,
-                             std::int64_t rows, float* packed) {
-  if (rows == kTileRows) {
-    for (std::int64_t k = 0; k < words; ++k)
-      __builtin_memcpy(packed + k * kTileRows, left + k * stride, sizeof(float) * kTileRows);
-    return;
-  }
-  for (std::int64_t k = 0; k < words; ++k) {
-    for (std::int64_t r = 0; r < rows; ++r) packed[k * kTileRows + r] = left[k * stride + r];
+/// Neighbours of dense columns, as tiles of kTileRows each, `size` floats apart.
+/// \param rows  first row of each tile
+VITRINE_INLINE void packLeft(const Product& p, const std::int64_t* rows, std::int64_t tiles,
+                             std::int64_t size, float* packed) {
+  constexpr std::int64_t kAhead = 8;  // rows of memory, too far apart for the processor's guess
+  for (std::int64_t k = 0; k < p.words; ++k) {
+    const float* from = p.left + k * p.leftColumnStride;
+    for (std::int64_t line = rows[0]; line < rows[tiles - 1] + kTileRows; line += 16)
+      __builtin_prefetch(from + kAhead * p.leftColumnStride + line);
+    float* to = packed + k * kTileRows;
+    for (std::int64_t t = 0; t < tiles; ++t) {
+      if (rows[t] + kTileRows <= p.rows) {
+        __builtin_memcpy(to + t * size, from + rows[t], sizeof(float) * kTileRows);
+      } else {
+        for (std::int64_t r = rows[t]; r < p.rows; ++r) to[t * size + r - rows[t]] = from[r];
+      }
+    }
   }
 }
 
@@ -170,11 +177,9 @@ void fillAll(const Product& p) {
     const std::int64_t size = kTileRows * p.words;
     for (std::int64_t first = 0; first < blocks; first += kTogether) {
       const std::int64_t last = first + kTogether < blocks ? first + kTogether : blocks;
-      for (std::int64_t block = first; block < last; ++block) {
-        const std::int64_t row = firstRow(block);
-        packLeft(p.left + row, p.leftColumnStride, p.words, firstRow(block + 1) - row,
-                 packed + (block - first) * size);
-      }
+      std::int64_t rows[kTogether];
+      for (std::int64_t block = first; block < last; ++block) rows[block - first] = firstRow(block);
+      packLeft(p, rows, last - first, size, packed);
       for (std::int64_t column = 0; column < p.columns; column += kPanel) {
         for (std::int64_t block = first; block < last; ++block)
           fill(block, column, {0, p.words}, packed + (block - first) * size, kTileRows);

@@ -127,10 +127,25 @@ void multiplyRows(std::int64_t count, const float* a, const float* b, float* out
 
 void addRows(std::int64_t rows, std::int64_t width, const float* x, std::int64_t stride,
              float* sums) {
-  walk(width, [&](auto lanes, std::int64_t c) {
-    Vector sum = lanes.read(sums + c);
-    for (std::int64_t r = 0; r < rows; ++r) sum += lanes.read(x + r * stride + c);
-    lanes.write(sums + c, sum);
+  constexpr std::int64_t kTogether = 4;  // one sum would wait for itself at each row
+  std::int64_t first = 0;
+  for (; first + kTogether * kLanes <= width; first += kTogether * kLanes) {
+    const WholeVector at;
+    Vector together[kTogether];
+#pragma GCC unroll 4
+    for (int v = 0; v < kTogether; ++v) together[v] = at.read(sums + first + v * kLanes);
+    for (std::int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kTogether; ++v)
+        together[v] += at.read(x + r * stride + first + v * kLanes);
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < kTogether; ++v) at.write(sums + first + v * kLanes, together[v]);
+  }
+  walk(width - first, [&](auto lanes, std::int64_t c) {
+    Vector sum = lanes.read(sums + first + c);
+    for (std::int64_t r = 0; r < rows; ++r) sum += lanes.read(x + r * stride + first + c);
+    lanes.write(sums + first + c, sum);
   });
 }
 
