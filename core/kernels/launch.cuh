@@ -6,8 +6,6 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
 namespace vitrine::kernels {
 
 enum class Scalar { Float64, Float32, BFloat16, Float16 };

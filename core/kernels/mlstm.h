@@ -13,7 +13,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <string>
 
 #include "core/engine_export.h"
 #include "core/kernels/cpu/mlstm_kinds.h"

@@ -4,8 +4,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
-
 #include "core/engine_export.h"
 #include "core/kernels/cpu/cpu_layers.h"
 #include "core/nn/attend.h"

@@ -4,7 +4,6 @@
 // element, 1 for a bias, sum or scale, and the numbers below. `activationBytes` is float32.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "core/model/model.h"

@@ -4,9 +4,7 @@
 
 #include <torch/nn/module.h>
 
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/model/model.h"

@@ -1,7 +1,6 @@
 // Random numbers of one sample or batch, one after another.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "core/plugin/transform.h"

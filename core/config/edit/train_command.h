@@ -1,9 +1,7 @@
 // The line that starts the same runs in a terminal.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/config/catalog.h"
 #include "core/config/experiment.h"
