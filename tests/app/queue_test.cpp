@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <functional>
-#include <thread>
 
 #include "core/store/run_store.h"
 #include "tests/app/program.h"

@@ -10,14 +10,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <future>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "core/base/error.h"

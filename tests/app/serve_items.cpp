@@ -4,14 +4,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <QObject>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include "core/model/tensor_program.h"

@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
-#include <thread>
-
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/wait_until.h"

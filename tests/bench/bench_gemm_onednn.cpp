@@ -1,5 +1,4 @@
 // The same with oneDNN, in a program of its own: LibTorch brings another version of that library.
-#include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "tests/bench/gemm_products.h"

@@ -5,7 +5,6 @@
 #include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <vector>

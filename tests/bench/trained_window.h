@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "tests/bench/frame_times.h"
 #include "ui/workbench/studio_workbench.h"

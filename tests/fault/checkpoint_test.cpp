@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 
 #include "core/base/error.h"
 #include "core/files/checkpoint_folder.h"

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <thread>
 
 #include "tests/support/child.h"
 #include "tests/support/wait_until.h"

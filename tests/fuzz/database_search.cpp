@@ -16,8 +16,6 @@
 #include <functional>
 #include <iterator>
 #include <new>
-#include <set>
-#include <thread>
 
 #include "core/base/error.h"
 #include "core/jobs/queue.h"

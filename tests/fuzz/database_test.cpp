@@ -1,7 +1,6 @@
 // Changed databases, the same every time. The long search is tests/fuzz/run.sh.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <thread>
 
 #include "tests/fuzz/database_search.h"

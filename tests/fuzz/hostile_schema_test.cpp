@@ -5,8 +5,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Prints one line for each file on stdin, "ok" or the refusal: what the comparison with the
 // reference reader asks. A file is a little-endian u32 length and its bytes.
 #include <cstdio>
-#include <string>
 #include <vector>
 
 #include "core/base/error.h"

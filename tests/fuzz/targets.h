@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
-#include <string>
 
 namespace vitrine::fuzz {
 

@@ -6,7 +6,6 @@
 #include <clocale>
 #include <fstream>
 #include <locale>
-#include <map>
 
 #include "core/base/error.h"
 #include "core/base/text.h"

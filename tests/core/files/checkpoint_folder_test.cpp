@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <thread>
 
 #include "core/base/error.h"
 #include "core/files/checkpoint_use.h"

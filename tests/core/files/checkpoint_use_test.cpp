@@ -7,10 +7,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <fstream>
 #include <future>
-#include <thread>
 
 #include "tests/core/files/made_files.h"
 #include "tests/support/file_locks.h"

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <thread>

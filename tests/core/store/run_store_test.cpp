@@ -1,7 +1,6 @@
 // Runs and everything that hangs on them, written and read back.
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <fstream>

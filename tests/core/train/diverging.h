@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 
 #include "core/files/checkpoint_folder.h"
 #include "core/train/checkpoint.h"

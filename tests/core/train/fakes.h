@@ -12,8 +12,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>

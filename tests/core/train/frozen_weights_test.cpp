@@ -5,7 +5,6 @@
 #include <torch/csrc/autograd/function.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "core/base/error.h"

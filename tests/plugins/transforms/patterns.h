@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "core/plugin/pipeline.h"
 #include "core/plugin/registry.h"

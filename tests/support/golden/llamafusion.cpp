@@ -4,7 +4,6 @@
 #include <c10/core/GradMode.h>
 #include <torch/nn/module.h>
 
-#include <cstdio>
 #include <sstream>
 
 #include "core/base/error.h"

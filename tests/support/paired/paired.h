@@ -10,8 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "core/plugin/registry.h"
 

@@ -1,4 +1,3 @@
-#include <array>
 
 #include "core/base/random.h"
 #include "paired.h"

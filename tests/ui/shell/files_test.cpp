@@ -5,7 +5,6 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
-#include <cstring>
 
 #include "core/files/safetensors.h"
 #include "tests/support/has_texts.h"

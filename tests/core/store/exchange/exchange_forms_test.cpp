@@ -9,8 +9,6 @@
 #include <array>
 #include <chrono>
 #include <fstream>
-#include <sstream>
-#include <thread>
 
 #include "core/base/text.h"
 #include "core/files/event_file.h"

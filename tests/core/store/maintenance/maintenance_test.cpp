@@ -6,9 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <thread>
-
 #include "tests/core/store/fault_vfs.h"
 #include "tests/core/store/full_database.h"
 #include "tests/support/child.h"

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <map>
 #include <random>
 #include <set>
 

@@ -3,8 +3,6 @@
 #include <sqlite3.h>
 
 #include <atomic>
-#include <fstream>
-#include <string_view>
 
 #include "tests/core/store/temp_database.h"
 #include "tests/support/has_texts.h"

@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-
 #include "core/store/spool/store_sink.h"
 #include "core/store/sqlite/schema.h"
 #include "tests/core/store/temp_database.h"
