@@ -73,10 +73,10 @@ struct RunDependency {
 struct NewRun {
   std::string name, variant, stage;
   std::uint64_t seed = 0;
-  Json config;                 ///< resolved
-  Json origins;                ///< object key -> {layer, line}
-  Json init;                   ///< null or InitSource as JSON
-  std::int64_t dependsOn = 0;  ///< run id, or 0
+  Json config = Json::object();   ///< resolved
+  Json origins = Json::object();  ///< object key -> {layer, line}
+  Json init;                      ///< null or InitSource as JSON
+  std::int64_t dependsOn = 0;     ///< run id, or 0
   RunState state = RunState::Queued;
   std::vector<RunDependency> dependencies;  ///< kind and name together are distinct
   Json selection;                           ///< null or what the run's values are chosen from

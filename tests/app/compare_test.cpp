@@ -113,7 +113,6 @@ TEST(Compare, SaysOfHowManySeedsEachIntervalIsAndWhatIsLeftOut) {
     run.name = store.run(1).name;
     run.variant = store.run(1).variant;
     run.config = first;
-    run.origins = Json::object();
     const std::int64_t experiment = store.run(1).experimentId;
     for (const store::RunState state : {store::RunState::Done, store::RunState::Failed}) {
       const std::int64_t id = store.addRuns(experiment, {run}).front();
@@ -149,7 +148,6 @@ TEST(Compare, CutsTheSettingsOfAnotherModelShortAndDropsDifferencesThatNoVariant
     run.variant = "another model";
     run.config = Json::parse(R"({"a": 1, "b": 2, "c": 3, "train": {"seed": 0, "steps": 4}})");
     run.config["words"] = std::string(400, 'w');
-    run.origins = Json::object();
     store.addRuns(store.run(1).experimentId, {run});
   }
   const Ended table = copy.run({"compare", "Tiny", "--metric", "test/top1"});

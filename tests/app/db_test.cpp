@@ -20,7 +20,6 @@ std::int64_t addFinishedRun(store::RunStore& store, store::RunState end = store:
   store::NewRun run;
   run.name = "long";
   run.config = Json::object();
-  run.origins = Json::object();
   const std::int64_t id = store.addRuns(store.experiment("e", ""), {run}).front();
   const std::int64_t segment = store.openSegment(id, 0, store::thisWorker(), Json::object());
   store::RunStore::Batch batch;

@@ -107,7 +107,6 @@ class RemoteDatabase : public ::testing::Test {
     store::RunStore there(database);
     store::NewRun lost;
     lost.name = "lost";
-    lost.config = lost.origins = Json::object();
     const std::int64_t run = there.addRuns(there.experiment("Lost", ""), {lost}).front();
     store::Worker gone = store::thisWorker();
     gone.startTime = "1";

@@ -90,7 +90,6 @@ TEST(Report, GivesTheTimeOfTheRunsThatAreDone) {
     store::NewRun run;
     run.name = run.variant = "timed";
     run.config = store.config(1);
-    run.origins = Json::object();
     for (const store::RunState state : {store::RunState::Done, store::RunState::Failed}) {
       const std::int64_t id = store.addRuns(store.experiment("Timed", ""), {run}).front();
       store::RunStore::Batch batch;
@@ -208,7 +207,6 @@ TEST(Report, SaysNothingOfPublishedNumbersThatNoVariantHas) {
     store::RunStore store(copy.database());
     store::NewRun run;
     run.config = {{"model", {{"width", 16}}}};
-    run.origins = Json::object();
     run.name = run.variant = "one";
     store::NewRun other = run;
     other.name = other.variant = "two";

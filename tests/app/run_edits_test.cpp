@@ -100,7 +100,6 @@ TEST(Delete, MovesRowsAndFilesOfAllOrNoneToTheTrash) {
     store::NewRun started;
     started.name = "started";
     started.config = store.config(2);
-    started.origins = Json::object();
     const std::int64_t id = store.addRuns(store.run(2).experimentId, {started}).front();
     store.claim(id);  // for this process, which is there
     const Ended refused = copy.run({"delete", "2", std::to_string(id)});

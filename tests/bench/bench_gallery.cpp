@@ -74,7 +74,6 @@ void fill(const std::string& file, int images) {
   for (int first = 0; first < images; first += kOfRun) {
     store::NewRun run;
     run.name = "run of " + std::to_string(first);
-    run.config = run.origins = vitrine::Json::object();
     const std::int64_t id = made.addRuns(made.experiment("Gallery", ""), {run}).front();
     const std::int64_t segment =
         made.openSegment(id, 0, store::thisWorker(), vitrine::Json::object());

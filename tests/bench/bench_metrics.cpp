@@ -48,7 +48,6 @@ std::int64_t addRunning(store::RunStore& store) {
   store::NewRun run;
   run.name = newUuid();
   run.config = Json::object();
-  run.origins = Json::object();
   const std::int64_t id = store.addRuns(store.experiment("bench", ""), {run}).front();
   static_cast<void>(store.openSegment(id, 0, store::thisWorker(), Json::object()));
   return id;

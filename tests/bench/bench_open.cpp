@@ -37,7 +37,6 @@ void make(const std::string& file, int runs, std::int64_t points) {
     run.config = Json::parse(R"({"model": {"architecture": "vit", "width": 96, "depth": 6},
                                  "train": {"epochs": 10, "batch_size": 128}})");
     run.config["train"]["seed"] = i;
-    run.origins = Json::object();
     const std::int64_t id = store.addRuns(experiment, {run}).front();
     const std::int64_t segment =
         store.openSegment(id, 0, store::thisWorker(), Json{{"device", "cpu"}, {"commit", "bench"}});

@@ -190,7 +190,6 @@ class Bench {
       store::NewRun run;
       run.name = "new";
       run.config = Json::parse(R"({"train": {"epochs": 1}})");
-      run.origins = Json::object();
       const auto id = store.addRuns(store.experiment("first", ""), {run}).front();
       store.openSegment(id, 0, store::thisWorker(), Json::object());
     });

@@ -44,7 +44,6 @@ class HostileSchema : public ::testing::Test {
     store::NewRun run;
     run.name = "a run";
     run.config = Json::object();
-    run.origins = Json::object();
     const auto id = store.addRuns(store.experiment("x", ""), {run}).front();
     store.setNote(id, "a note");
     store.setTags(id, {"tag"});

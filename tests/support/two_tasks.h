@@ -40,7 +40,6 @@ inline std::int64_t addTaskRun(store::RunStore& store, const std::string& task,
   run.variant = name;
   run.seed = seed;
   run.config = {{"task", {{"name", task}}}, {"train", {{"seed", seed}}}};
-  run.origins = Json::object();
   const std::int64_t id = store.addRuns(store.experiment("All of " + task, ""), {run}).front();
   if (state == store::RunState::Queued) return id;
   const std::int64_t segment =

@@ -98,7 +98,6 @@ std::int64_t LogSession::newRun(const RunLine& line) {
   run.config = line.config;
   // Compare takes runs together whose configurations differ in the seed alone.
   if (!run.config.contains("seed")) run.config["seed"] = line.seed;
-  run.origins = Json::object();
   const std::int64_t id =
       store_.addRuns(store_.experiment(line.experiment, ""), {std::move(run)}).front();
   if (!line.tags.empty()) store_.setTags(id, line.tags);

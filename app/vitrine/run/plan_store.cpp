@@ -16,7 +16,6 @@ store::NewRun rowOf(const PlannedRun& run) {
   row.seed = run.seed;
   row.config = run.config;
   row.selection = run.selection;
-  row.origins = Json::object();
   for (const auto& [key, origin] : run.origins)
     row.origins[key] = {{"layer", origin.layer}, {"line", origin.line}};
   return row;

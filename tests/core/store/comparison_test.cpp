@@ -45,7 +45,6 @@ class ComparisonTest : public testing::StoreTest {
     run.stage = stage;
     run.seed = seed;
     run.config = {{"model", model}, {"train", {{"epochs", 2}, {"seed", seed}}}};
-    run.origins = Json::object();
     const std::int64_t id = store_.addRuns(store_.experiment(experiment, ""), {run}).front();
     if (state != RunState::Queued) {
       segments_[id] = store_.openSegment(id, 0, thisWorker(), {{"device", "cpu"}, {"commit", "c"}});
@@ -126,7 +125,6 @@ TEST_F(ComparisonTest, NeverPoolsStagesOfDifferentSweepPoints) {
     run.name = name;
     run.stage = "fine-tune";
     run.config = {{"train", {{"seed", 0}}}};
-    run.origins = Json::object();
     static_cast<void>(store_.addRuns(store_.experiment("chain", ""), {run}));
   }
   const auto variants = variantsOf(all());
@@ -143,7 +141,6 @@ TEST_F(ComparisonTest, NeverPoolsSweepPointsThatAreNamedBehindTheSeed) {
     run.stage = "fine-tune";
     run.seed = name[5] == '0' ? 0U : 1U;
     run.config = {{"train", {{"seed", run.seed}}}};
-    run.origins = Json::object();
     static_cast<void>(store_.addRuns(store_.experiment("chain", ""), {run}));
   }
   const auto variants = variantsOf(all());
@@ -159,7 +156,6 @@ TEST_F(ComparisonTest, NeverPoolsRunsOfUnknownSeeds) {
     NewRun run;
     run.name = name;
     run.config = Json::object();
-    run.origins = Json::object();
     static_cast<void>(store_.addRuns(store_.experiment("imported", ""), {run}));
   }
   const auto variants = variantsOf(all());
@@ -379,7 +375,6 @@ TEST_F(ComparisonTest, ReadsAThousandRunsWithAsManyQueriesAsTwo) {
     run.name = "r" + std::to_string(i);
     run.seed = static_cast<std::uint64_t>(i % 3);
     run.config = {{"model", {{"width", i / 3}}}, {"train", {{"seed", i % 3}}}};
-    run.origins = Json::object();
     runs.push_back(run);
   }
   store_.addRuns(store_.experiment("E", ""), runs);

@@ -64,7 +64,6 @@ class StoreTest : public ::testing::Test {
     store::NewRun run;
     run.name = name;
     run.config = Json::parse(R"({"model": {"width": 64}, "train": {"epochs": 5}})");
-    run.origins = Json::object();
     return run;
   }
   static std::int64_t addRun(store::RunStore& store, const std::string& name = "a run") {

@@ -29,7 +29,6 @@ inline std::int64_t addAblationRun(store::RunStore& store, const AblationRun& wa
   run.config = {{"model", wanted.model},
                 {"data", {{"dataset", "fashion_mnist"}}},
                 {"train", {{"epochs", 2}, {"seed", wanted.seed}}}};
-  run.origins = Json::object();
   const std::int64_t id = store.addRuns(store.experiment(wanted.experiment, source), {run}).front();
   if (wanted.state == store::RunState::Queued) return id;
   const std::int64_t segment = store.openSegment(

@@ -149,7 +149,6 @@ TEST_F(CompareValues, ReadsTwoHundredRunsOfTwentyMetricsWithAsManyQueriesAsTwo) 
       run.name = "seed " + std::to_string(i % 5);
       run.seed = static_cast<std::uint64_t>(i % 5);
       run.config = {{"model", {{"width", i / 5}}}, {"train", {{"seed", i % 5}}}};
-      run.origins = Json::object();
       runs.push_back(run);
     }
     for (const std::int64_t id : store_.addRuns(store_.experiment("Big", ""), runs)) {

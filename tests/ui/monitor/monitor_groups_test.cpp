@@ -215,7 +215,6 @@ TEST(MonitorSeeds, OfImportedRunsWithoutASeedStayApart) {
     store::NewRun run;
     run.name = "imported";
     run.config = Json::object();
-    run.origins = Json::object();
     auto& writer = open.studio.writer;
     ids.push_back(writer.addRuns(writer.experiment("Imported", ""), {run}).front());
     const std::int64_t segment = writer.openSegment(ids.back(), 0, store::thisWorker(), {});

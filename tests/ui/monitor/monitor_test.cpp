@@ -69,7 +69,6 @@ TEST(MonitorPage, TellsSeedsOfOneNameAndColourApart) {
   seed.config = open.studio.writer.config(first.id);
   seed.seed = 5;
   seed.config["train"]["seed"] = 5;
-  seed.origins = Json::object();
   const std::int64_t other = open.studio.writer.addRuns(first.experimentId, {seed}).front();
   store::RunStore::Batch batch;
   batch.metrics.push_back({24, 1, 1, {{"train/loss", 0.5}}});

@@ -67,7 +67,6 @@ TEST_F(MonitorTools, PlotsOfOtherScalesBeginWhereTheirPointsDo) {
   store::NewRun run;
   run.name = "from zero";
   run.config = writer.config(first.id);
-  run.origins = Json::object();
   const std::int64_t fromZero = writer.addRuns(first.experimentId, {run}).front();
   store::RunStore::Batch batch;
   for (const std::int64_t step : {0, 1, 1000})

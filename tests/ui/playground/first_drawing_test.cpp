@@ -61,7 +61,6 @@ TEST_F(FirstImages, ARunThatIsInTheQueueIsShownInstead) {
   store::NewRun fresh;
   fresh.name = "drawing";
   fresh.config = document->tables;
-  fresh.origins = Json::object();
   store::RunStore& store = workbench_.store();
   const std::int64_t id = store.addRuns(store.experiment("Of any name", ""), {fresh}).front();
   (void)workbench_.run(id);

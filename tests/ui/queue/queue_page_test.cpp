@@ -110,7 +110,6 @@ TEST_F(QueuePages, TellsAndDrawsOnlyWhatChangedOfAThousandRuns) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i].name = "run " + std::to_string(i);
     runs[i].config = Json{{"train", {{"device", "cpu"}}}};
-    runs[i].origins = Json::object();
   }
   const auto ids = workbench_.store().addRuns(workbench_.store().experiment("Many", ""), runs);
   queue_.enqueue(ids, {});

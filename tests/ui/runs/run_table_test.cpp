@@ -64,7 +64,6 @@ TEST(RunColumns, ListsOfObjectsAreNotUsualColumns) {
     const Json crop = {{"name", "crop"}, {"size", 8 + i}};
     added[i].config["data"]["train"] = Json::array({crop});
     added[i].config["model"]["width"] = 8 + i;
-    added[i].origins = Json::object();
   }
   (void)studio.writer.addRuns(experiment, added);
   studio.workbench.watcher().poll();

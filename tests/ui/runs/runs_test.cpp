@@ -276,7 +276,6 @@ TEST(RunsPanel, KeepsTheSelectionWhileRunsComeAndTheFilterHidesThem) {
   store::NewRun fresh;
   fresh.name = "another demo";
   fresh.config = Json::object();
-  fresh.origins = Json::object();
   studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh});
   studio.workbench.watcher().poll();
   panel.filter().clear();
@@ -402,7 +401,6 @@ TEST(RunConfigs, AreReadAgainWhileARunHasNotBegun) {
   store::NewRun fresh;
   fresh.name = "chosen later";
   fresh.config = Json{{"model", {{"width", 64}}}};
-  fresh.origins = Json::object();
   const std::int64_t id =
       studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh}).front();
   RunConfigs configs(studio.workbench.store());
@@ -450,7 +448,6 @@ TEST(RunsPanel, ReturnSelectsTheOutlinedRunWhereTheFilterHidesTheCurrentOne) {
   bringUp(panel);
   store::NewRun fresh;
   fresh.name = "another demo";
-  fresh.config = fresh.origins = Json::object();
   const auto added = studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh});
   studio.workbench.watcher().poll();
   panel.filter().setText(QStringLiteral("another"));

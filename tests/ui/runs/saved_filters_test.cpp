@@ -103,7 +103,6 @@ TEST(RunDifferences, StandInTheListBeforeTheSeed) {
     store::NewRun& run = sweep[width == 64 ? 0 : 1];
     run.name = "sweep";
     run.config = Json{{"model", {{"width", width}}}};
-    run.origins = Json::object();
   }
   const auto ids = studio.writer.addRuns(studio.writer.experiment("Sweep", ""), sweep);
   studio.workbench.watcher().poll();

@@ -122,7 +122,6 @@ TEST_F(VariantColoursInTheList, ANewSeedHasTheColourOfItsVariantAndChangesNoOthe
   seed.stage = first.stage;
   seed.config = studio.writer.config(first.id);
   seed.config["train"]["seed"] = 77;
-  seed.origins = Json::object();
   const std::int64_t added = studio.writer.addRuns(first.experimentId, {seed}).front();
   studio.workbench.watcher().poll();
   ASSERT_TRUE(QTest::qWaitFor([&] { return seriesOf(added) != added; }));

@@ -150,7 +150,6 @@ TEST_F(InspectorOfTwo, ShowsARunThatWasSelectedBeforeItWasKnown) {
   store::NewRun coming;
   coming.name = "coming";
   coming.config = Json::object();
-  coming.origins = Json::object();
   const std::int64_t late =
       studio.writer.addRuns(studio.writer.experiment("late", ""), {coming}).front();
   studio.workbench.selection().setRuns({late}, late);

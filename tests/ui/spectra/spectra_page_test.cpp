@@ -419,7 +419,6 @@ TEST_F(Spectra, SeedsAreAveragedAndComparedInPairs) {
       run.variant = variant;
       run.seed = seed;
       run.config = {{"model", {{"mask", variant}}}, {"train", {{"seed", seed}}}};
-      run.origins = Json::object();
       store::RunStore& store = workbench_.store();
       runs.push_back(store.addRuns(store.experiment("Ranks", ""), {run}).front());
       const std::int64_t segment =

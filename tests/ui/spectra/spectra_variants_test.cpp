@@ -26,7 +26,6 @@ class SpectraVariants : public PageTest<SpectraPage> {
     run.variant = variant;
     run.seed = seed;
     run.config = {{"model", {{"mask", variant}}}, {"train", {{"seed", seed}}}};
-    run.origins = Json::object();
     store::RunStore& store = workbench_.store();
     const std::int64_t id = store.addRuns(store.experiment(experiment_, ""), {run}).front();
     (void)workbench_.run(id);

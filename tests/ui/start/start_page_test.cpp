@@ -39,7 +39,6 @@ std::int64_t addDemoRun(store::RunStore& store, const std::string& name,
   store::NewRun run;
   run.name = name;
   run.config = Json::object();
-  run.origins = Json::object();
   return store.addRuns(store.experiment(experiment, ""), {run}).front();
 }
 

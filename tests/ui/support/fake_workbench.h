@@ -80,7 +80,6 @@ class FakeWorkbench : public Workbench {
     store::NewRun run;
     run.name = name;
     run.config = config;
-    run.origins = Json::object();
     const std::int64_t id = store_.addRuns(store_.experiment("Experiment", ""), {run}).front();
     rows_[id] = store_.run(id);
     return id;

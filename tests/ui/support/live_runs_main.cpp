@@ -31,7 +31,6 @@ int writeLive(const char* file, int runs) {
     wanted[i].name = "live " + std::to_string(i);
     wanted[i].seed = i;
     wanted[i].config = {{"model", {{"architecture", "vit"}}}, {"train", {{"seed", i}}}};
-    wanted[i].origins = vitrine::Json::object();
   }
   const auto ids = store.addRuns(store.experiment("Live", ""), wanted);
   std::vector<std::int64_t> segments;

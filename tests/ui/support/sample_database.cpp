@@ -235,7 +235,6 @@ std::vector<std::int64_t> fillSampleDatabase(store::RunStore& store, const Sampl
       run.name = "seed " + std::to_string(i);
       run.seed = static_cast<std::uint64_t>(i);
       run.config = configOf("vit", 64, "none", run.seed);
-      run.origins = Json::object();
       fresh.push_back(run);
     }
     for (const std::int64_t id : store.addRuns(experiment, fresh)) ids.push_back(id);

@@ -130,7 +130,6 @@ std::int64_t addSampleDrawing(store::RunStore& store, const Json& environment) {
   fresh.config["data"] = {{"dataset", "fashion_mnist"}, {"normalize", "half"}};
   fresh.config["train"] = {
       {"steps", kLastStep}, {"batch_size", 64}, {"ema", {{"decay", 0.999}}}, {"seed", 0}};
-  fresh.origins = Json::object();
   const std::int64_t run = store.addRuns(store.experiment("Images, made up", ""), {fresh}).front();
   const std::int64_t segment = store.openSegment(run, 0, store::thisWorker(), environment);
   const std::string uuid = store.run(run).uuid;

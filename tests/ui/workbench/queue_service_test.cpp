@@ -22,7 +22,6 @@ struct OpenQueue {
     store::NewRun run;
     run.name = "a run";
     run.config = Json{{"train", {{"device", "cpu"}}}};
-    run.origins = Json::object();
     run.state = state;
     return store.addRuns(store.experiment("an experiment", ""), {run}).front();
   }

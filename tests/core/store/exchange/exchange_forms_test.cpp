@@ -293,7 +293,6 @@ void writeLongEvents(const fs::path& folder, int steps) {
     NewRun run;
     run.name = "long";
     run.config = Json::object();
-    run.origins = Json::object();
     const std::int64_t id = store.addRuns(store.experiment("long", ""), {run}).front();
     const std::int64_t segment = store.openSegment(id, 0, thisWorker(), Json::object());
     RunStore::Batch batch;
@@ -341,7 +340,6 @@ TEST_F(Forms, OfALargeRunOfTensorBoardAreStoredInManyTransactions) {
   NewRun next;
   next.name = "next";
   next.config = Json::object();
-  next.origins = Json::object();
   EXPECT_EQ(store.addRuns(store.experiment("e", ""), {next}).front(), report.runs[0].id + 1);
 }
 
@@ -372,7 +370,6 @@ TEST_F(Forms, OfALargeRunWhoseImportIsKilledAreNotSeenAndGoWithTheNextOne) {
     NewRun other;
     other.name = "other";
     other.config = Json::object();
-    other.origins = Json::object();
     const std::int64_t id = store.addRuns(store.experiment("e", ""), {other}).front();
     EXPECT_EQ(
         countOf(database, "SELECT count(*) FROM metric_chunk WHERE run_id = " + std::to_string(id)),
