@@ -115,8 +115,7 @@ ArrayView arrayOf(const Json& meta, std::span<const std::byte> data) {
   if (!meta.is_object()) refuse("its meta is not an object");
   const auto dtype = meta.find("dtype");
   if (dtype == meta.end() || !dtype->is_string()) refuse("its meta names no dtype");
-  ArrayView view;
-  view.dtype = dtype->get<std::string>();
+  ArrayView view{.dtype = dtype->get<std::string>()};
   const std::int64_t width = widthOf(view.dtype);
   if (width == 0)
     refuse("dtype '" + shorten(view.dtype, 40) + "' is none of float64, float32 and uint8");

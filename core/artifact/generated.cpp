@@ -12,13 +12,11 @@ GeneratedImage generatedImage(std::span<const std::uint8_t> pixels, std::int64_t
     throw ShapeError("an image of " + std::to_string(height) + " x " + std::to_string(width) +
                      " pixels and " + std::to_string(channels) + " channels cannot have " +
                      std::to_string(pixels.size()) + " bytes");
-  GeneratedImage image;
-  image.width = width;
-  image.height = height;
-  image.sha256 = sha256OfText({reinterpret_cast<const char*>(pixels.data()), pixels.size()});
-  image.png = encodePng(pixels, static_cast<int>(height), static_cast<int>(width),
-                        static_cast<int>(channels));
-  return image;
+  return {.width = width,
+          .height = height,
+          .sha256 = sha256OfText({reinterpret_cast<const char*>(pixels.data()), pixels.size()}),
+          .png = encodePng(pixels, static_cast<int>(height), static_cast<int>(width),
+                           static_cast<int>(channels))};
 }
 
 ImageAgain imageAgain(const Json& recipe, const std::string& image) {

@@ -26,9 +26,7 @@ double studentQuantile(std::size_t degrees) noexcept {
 
 SampleStatistics statisticsOf(std::span<const double> values) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  SampleStatistics out;
-  out.count = values.size();
-  out.interval = {-infinity, infinity};
+  SampleStatistics out{.count = values.size(), .interval = {-infinity, infinity}};
   if (values.empty()) {
     out.mean = std::numeric_limits<double>::quiet_NaN();
     return out;

@@ -48,9 +48,7 @@ class Planner {
   Plan plan(const std::string& text, const std::vector<Override>& overrides,
             const PlanLimits& limits) {
     limits_ = limits;
-    Plan plan;
-    plan.sourceText = text;
-    plan.title = fallbackTitle_;
+    Plan plan{.title = fallbackTitle_, .sourceText = text};
     const Node document = readToml(text, problems_);
     if (isOtherFile(document)) {
       plan.problems = problems_.take();

@@ -129,9 +129,7 @@ class ExperimentReader {
                       "is an empty list; name at least one value or leave the key out");
         continue;
       }
-      Axis axis;
-      axis.key = key;
-      axis.path = split(key, '.');
+      Axis axis{.key = key, .path = split(key, '.')};
       if (!contains(sectionNames(), axis.path[0])) {
         unknownSection(&child, key);
         continue;

@@ -11,12 +11,7 @@ namespace vitrine {
 /// A card with these words; what the item offers, needs and is set by is for its caller to add.
 [[nodiscard]] inline ItemCard itemCard(ItemKind kind, std::string id, std::string title,
                                        std::string doc = {}) {
-  ItemCard card;
-  card.kind = kind;
-  card.id = std::move(id);
-  card.title = std::move(title);
-  card.doc = std::move(doc);
-  return card;
+  return {.kind = kind, .id = std::move(id), .title = std::move(title), .doc = std::move(doc)};
 }
 
 }  // namespace vitrine

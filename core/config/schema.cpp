@@ -50,12 +50,10 @@ auto valueOf(const Names& names, const std::string& text, const char* what) {
 }
 
 Field makeField(std::string name, FieldType type, Json value, std::string doc) {
-  Field field;
-  field.name = std::move(name);
-  field.type = type;
-  field.defaultValue = std::move(value);
-  field.doc = std::move(doc);
-  return field;
+  return {.name = std::move(name),
+          .type = type,
+          .defaultValue = std::move(value),
+          .doc = std::move(doc)};
 }
 
 /// 1 for a real field means 1.0, so that a default looks the same however it was written.
@@ -323,8 +321,7 @@ Schema schemaFromJson(const Json& json) {
     Schema schema;
     for (const Json& field : json.at("fields")) schema.fields.push_back(fieldFromJson(field, 0));
     for (const Json& entry : json.at("rules")) {
-      Rule rule;
-      rule.kind = valueOf(kRuleNames, entry.at("kind").get<std::string>(), "rule");
+      Rule rule{.kind = valueOf(kRuleNames, entry.at("kind").get<std::string>(), "rule")};
       for (const Json& argument : entry.at("arguments")) rule.arguments.push_back(argument);
       rule.sentence = entry.at("sentence").get<std::string>();
       schema.rules.push_back(std::move(rule));

@@ -133,8 +133,7 @@ std::optional<Select> readSelect(const ExperimentText& text, ProblemList& proble
   Json values = Json::object();
   Resolver(problems, layers, nullptr)
       .table({{&selectSchema()}, {"grid"}}, &*text.select, "select.", values);
-  Select select;
-  select.grid = text.grid;
+  Select select{.grid = text.grid};
   if (text.grid.empty() && !text.select->find("grid")) {
     problems.add(&*text.select, kAtKey, Code::Missing, "select.grid",
                  "must be given: grid = { \"train.optimizer.learning_rate\" = [1e-3, 3e-4] }");

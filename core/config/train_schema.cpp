@@ -8,14 +8,12 @@ namespace {
 
 ItemCard optimizerCard(std::string id, std::string title, std::string paper, std::string doc,
                        std::vector<Field> fields) {
-  ItemCard card;
-  card.kind = ItemKind::Optimizer;
-  card.id = std::move(id);
-  card.title = std::move(title);
-  card.paper = std::move(paper);
-  card.doc = std::move(doc);
-  card.schema.fields = runOnly(std::move(fields));
-  return card;
+  return {.kind = ItemKind::Optimizer,
+          .id = std::move(id),
+          .title = std::move(title),
+          .paper = std::move(paper),
+          .doc = std::move(doc),
+          .schema = {.fields = runOnly(std::move(fields))}};
 }
 
 std::vector<Field> momentFields() {

@@ -130,8 +130,7 @@ Ragged Collator::raggedOf(const SampleField& field, const Column& column) const 
   }
   std::vector<std::int64_t> shape{offsets.back()};
   if (isOpen) shape.insert(shape.end(), field.shape.begin() + 1, field.shape.end());
-  Ragged ragged;
-  ragged.values = at::empty(shape, field.type);
+  Ragged ragged{.values = at::empty(shape, field.type)};
   if (!column.values.empty())
     std::memcpy(ragged.values.mutable_data_ptr(), column.values.data(), column.values.size());
   ragged.offsets = tensorOf(offsets, {static_cast<std::int64_t>(offsets.size())});

@@ -84,8 +84,7 @@ CocoImage cocoImage(const Sample& sample, const std::string& path) {
   const auto boxes = sample.at("boxes").get<float>();
   const auto classes = sample.at("box_classes").get<std::int64_t>();
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    CocoObject object;
-    object.category = classes[i];
+    CocoObject object{.category = classes[i]};
     std::copy_n(boxes.begin() + static_cast<std::ptrdiff_t>(4 * i), 4, object.box.begin());
     object.isCrowd =
         sample.has("box_crowds") && sample.at("box_crowds").get<std::int64_t>()[i] != 0;

@@ -21,8 +21,7 @@ at::Tensor stretchedBytes(const at::Tensor& image) {
 }
 
 ShownImage shownImage(const at::Tensor& image) {
-  ShownImage shown;
-  shown.channels = image.size(0) == 3 ? 3 : 1;
+  ShownImage shown{.channels = image.size(0) == 3 ? 3 : 1};
   const at::Tensor bytes = stretchedBytes(image.narrow(0, 0, shown.channels));
   shown.height = bytes.size(0);
   shown.width = bytes.size(1);
@@ -35,9 +34,7 @@ ShownImage shownImage(const at::Tensor& image) {
 
 Artifact imageArtifact(const at::Tensor& image) {
   ShownImage shown = shownImage(image);
-  Artifact artifact;
-  artifact.kind = artifact_kind::kImage;
-  artifact.data = std::move(shown.png);
+  Artifact artifact{.kind = artifact_kind::kImage, .data = std::move(shown.png)};
   artifact.meta["version"] = 1;
   artifact.meta["dtype"] = "png";
   artifact.meta["shape"] = {shown.height, shown.width, shown.channels};

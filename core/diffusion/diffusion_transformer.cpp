@@ -23,21 +23,19 @@ std::int64_t turned(const DiffusionTransformerOptions& o) {
 }
 
 nn::DenoisingTransformerConfig networkOf(const DiffusionTransformerOptions& o) {
-  nn::DenoisingTransformerConfig c;
-  c.inputSize = o.inputSize;
-  c.patchSize = o.patchSize;
-  c.inChannels = o.channels;
-  c.outChannels = o.learnsSigma ? 2 * o.channels : o.channels;
-  c.width = o.width;
-  c.depth = o.depth;
-  c.heads = o.heads;
-  c.mlpWidth = o.mlpWidth;
-  c.mlp = o.mlp;
-  c.norm = o.norm;
-  c.normEps = o.normEps;
-  c.normAffine = o.isNormAffine ? nn::Affine::Present : nn::Affine::None;
-  c.labels = o.classes + (o.labelDrop > 0 ? 1 : 0);
-  return c;
+  return {.inputSize = o.inputSize,
+          .patchSize = o.patchSize,
+          .inChannels = o.channels,
+          .outChannels = o.learnsSigma ? 2 * o.channels : o.channels,
+          .width = o.width,
+          .depth = o.depth,
+          .heads = o.heads,
+          .mlpWidth = o.mlpWidth,
+          .mlp = o.mlp,
+          .norm = o.norm,
+          .normEps = o.normEps,
+          .normAffine = o.isNormAffine ? nn::Affine::Present : nn::Affine::None,
+          .labels = o.classes + (o.labelDrop > 0 ? 1 : 0)};
 }
 
 at::Tensor anglesOf(const DiffusionTransformerOptions& o, std::array<std::int64_t, 2> grid) {
@@ -99,10 +97,8 @@ at::Tensor DiffusionTransformer::State::run(const at::Tensor& x, const at::Tenso
                      "; states are [batch, channels, height, width]");
   }
   if (angles.defined() && angles.device() != x.device()) angles = angles.to(x.device());
-  nn::DenoisingTransformer::Call call;
-  call.addsPositions = options.addsPositions;
-  call.angles = angles;
-  call.blockTap = taps.block;
+  nn::DenoisingTransformer::Call call{
+      .addsPositions = options.addsPositions, .angles = angles, .blockTap = taps.block};
   const auto depth = static_cast<std::size_t>(options.depth);
   if (taps.attention) {
     call.attentionTap = taps.attention;

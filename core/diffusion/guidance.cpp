@@ -32,8 +32,7 @@ at::Tensor guidedPrediction(Denoiser& network, const GuidedDenoiser& drop, const
   const auto times = [&](std::int64_t count) {
     return at::full({count}, time, at::TensorOptions(at::kFloat).device(state.device()));
   };
-  Condition condition;
-  condition.label = labels;
+  Condition condition{.label = labels};
   if (guidance.scale == 1) return network.denoise(state, times(batch), condition);
   const Denoiser::Sizes sizes = network.denoiserSizes();
   condition.label = at::cat({labels, at::full_like(labels, sizes.classes)});

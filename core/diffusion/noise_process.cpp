@@ -40,9 +40,7 @@ at::Tensor gaussianKl(const at::Tensor& mean, const at::Tensor& logVariance,
 
 ProcessTables tablesOf(const at::Tensor& beta) {
   const std::int64_t steps = beta.size(0);
-  ProcessTables t;
-  t.beta = beta;
-  t.alphaBar = (1 - beta).cumprod(0);
+  ProcessTables t{.beta = beta, .alphaBar = (1 - beta).cumprod(0)};
   const at::Tensor one = at::ones({1}, at::kDouble), zero = at::zeros({1}, at::kDouble);
   t.alphaBarPrevious = at::cat({one, t.alphaBar.narrow(0, 0, steps - 1)});
   t.alphaBarNext = at::cat({t.alphaBar.narrow(0, 1, steps - 1), zero});

@@ -82,8 +82,7 @@ Spectrum spectrumOf(const at::Tensor& matrices) {
   const at::Tensor exact = matrices.to(at::kDouble);
   if (!exact.isfinite().all().item<bool>())
     throw Error("a matrix has values that are not finite, so it has no singular values");
-  Spectrum out;
-  out.values = at::linalg_svdvals(exact);
+  Spectrum out{.values = at::linalg_svdvals(exact)};
   const at::Tensor total = out.values.sum(-1, true), zero = at::zeros({}, total.options());
   const at::Tensor share = at::where(total.gt(0), out.values / total, zero);
   out.cumulative = share.cumsum(-1);
@@ -106,9 +105,7 @@ RankFindings rankFindings(const std::string& analysis, const std::vector<LayerMa
   std::map<std::int64_t, std::vector<LayerMatrices>> byHeads;
   for (const LayerMatrices& each : layers) byHeads[each.matrices.size(1)].push_back(each);
   RankFindings findings;
-  Artifact made;
-  made.analysis = analysis;
-  made.meta = meta;
+  Artifact made{.analysis = analysis, .meta = meta};
   for (const auto& [heads, some] : byHeads) {
     const std::string suffix =
         byHeads.size() > 1 ? ", layers of " + std::to_string(heads) + " heads" : "";

@@ -71,8 +71,7 @@ class CocoReader {
   void readImages(const Json& list) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string place = "images[" + std::to_string(i) + "]";
-      CocoImage image;
-      image.path = textOf(list[i], "file_name", place);
+      CocoImage image{.path = textOf(list[i], "file_name", place)};
       if (const std::string why = whyNotBelow(image.path); !why.empty()) refuse(place, why);
       image.height = integerOf(list[i], "height", place);
       image.width = integerOf(list[i], "width", place);
@@ -96,8 +95,7 @@ class CocoReader {
     const auto category = classOf_.find(integerOf(json, "category_id", place));
     if (category == classOf_.end()) refuse(place, "is of a category that is not in the file");
     CocoImage& target = content_.images[image->second];
-    CocoObject object;
-    object.category = category->second;
+    CocoObject object{.category = category->second};
     const Json crowd = json.value("iscrowd", Json(0));
     if (crowd != 0 && crowd != 1) refuse(place, "must have 0 or 1 as 'iscrowd'");
     object.isCrowd = crowd == 1;

@@ -129,8 +129,7 @@ std::vector<std::byte> copyOf(std::span<const std::byte> bytes) {
 }
 
 SummaryImage readImage(std::span<const std::byte> bytes) {
-  SummaryImage image;
-  image.channels = 0;
+  SummaryImage image{.channels = 0};
   for (wire::Reader reader(bytes); reader.next();) {
     switch (reader.field()) {
       case 1:

@@ -112,8 +112,7 @@ std::vector<ListedPath> readSplitList(const std::filesystem::path& file,
   std::vector<ListedPath> entries;
   eachLine(file, limits, [&](std::string_view line, std::size_t number) {
     const std::size_t tab = line.find('\t');
-    ListedPath entry;
-    entry.path = line.substr(0, tab);
+    ListedPath entry{.path = std::string(line.substr(0, tab))};
     if (tab != std::string_view::npos) entry.className = line.substr(tab + 1);
     const bool isClassed = tab == std::string_view::npos ||
                            (!entry.className.empty() && entry.className.size() <= 128 &&
@@ -133,8 +132,7 @@ std::vector<CaptionedPath> readCaptions(const std::filesystem::path& file,
   std::vector<CaptionedPath> entries;
   eachLine(file, limits, [&](std::string_view line, std::size_t number) {
     const Json object = objectOf(line, {"image", "caption", "captions"}, file, number);
-    CaptionedPath entry;
-    entry.path = textOf(object, "image", file, number);
+    CaptionedPath entry{.path = textOf(object, "image", file, number)};
     if (const std::string why = whyNotBelow(entry.path); !why.empty())
       refuseLine(file, number, why);
     if (object.contains("caption") == object.contains("captions"))
@@ -154,9 +152,8 @@ std::vector<ChoiceQuestion> readChoices(const std::filesystem::path& file,
   std::vector<ChoiceQuestion> entries;
   eachLine(file, limits, [&](std::string_view line, std::size_t number) {
     const Json object = objectOf(line, {"context", "choices", "answer"}, file, number);
-    ChoiceQuestion entry;
-    entry.context = textOf(object, "context", file, number);
-    entry.choices = textsOf(object, "choices", 2, file, number);
+    ChoiceQuestion entry{.context = textOf(object, "context", file, number),
+                         .choices = textsOf(object, "choices", 2, file, number)};
     const auto count = static_cast<std::int64_t>(entry.choices.size());
     const Json answer = object.contains("answer") ? object.at("answer") : Json();
     const bool isIndex = answer.is_number_integer() && answer >= 0 && answer < count;

@@ -133,9 +133,8 @@ Json placeJson(const Command::Place& place) {
 
 Command::Place placeOf(const Json& json) {
   if (!json.is_object()) refuse("one of 'places' is not a map");
-  Command::Place place;
-  place.run = fieldOr<std::int64_t>(json, "run", 0);
-  place.before = fieldOr<std::int64_t>(json, "before", 0);
+  Command::Place place{.run = fieldOr<std::int64_t>(json, "run", 0),
+                       .before = fieldOr<std::int64_t>(json, "before", 0)};
   store::QueueOptions& options = place.options;
   options.priority = fieldOr(json, "priority", options.priority);
   options.device = fieldOr(json, "device", options.device);

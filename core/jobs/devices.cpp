@@ -32,8 +32,7 @@ std::vector<Device> parseGpuList(const std::string& text) {
     const std::vector<std::string> fields = split(line, ',');
     if (fields.size() < 5) continue;
     const std::int64_t index = numberOf(fields[0]);
-    Device device;
-    device.uuid = trimmed(fields[1]);
+    Device device{.uuid = trimmed(fields[1])};
     if (index < 0 || device.uuid.rfind("GPU-", 0) != 0) continue;
     device.name = "cuda:" + std::to_string(index);
     device.totalBytes = numberOf(fields[2]) << 20;

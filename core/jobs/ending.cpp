@@ -74,8 +74,7 @@ std::string signalName(int number) {
 }
 
 RunEnding classify(const ProcessEnd& end, store::RunState state) {
-  RunEnding ending;
-  ending.seconds = end.seconds;
+  RunEnding ending{.seconds = end.seconds};
   // What the run has said of itself counts when its process ended as it should.
   const bool isOrderly =
       end.signal == 0 && end.endedBy == EndedBy::Itself && !isAlive(state) &&

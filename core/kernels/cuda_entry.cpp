@@ -59,8 +59,7 @@ void ropePairCuda(const at::Tensor& q, const at::Tensor& k, const at::Tensor& an
 
 void mlstmWalkCuda(const MlstmWalk& walk) {
   const c10::cuda::CUDAGuard guard(walk.x.device());
-  MlstmWalkArrays arrays;
-  arrays.isForwards = walk.direction == WalkDirection::Forwards;
+  MlstmWalkArrays arrays{.isForwards = walk.direction == WalkDirection::Forwards};
   arrays.units = walk.x.size(0), arrays.tokens = walk.x.size(1);
   arrays.inner = walk.x.size(2), arrays.outer = walk.z.size(2);
   arrays.tile = walk.tile, arrays.scale = walk.scale;
@@ -83,12 +82,10 @@ void mlstmWalkCuda(const MlstmWalk& walk) {
 }
 
 GateScanArrays scanArrays(const MlstmCall& call) {
-  GateScanArrays scans;
-  scans.units = call.units();
-  scans.scan = {call.tokens(), call.tile, call.logForget.const_data_ptr<double>(),
-                call.logInput.const_data_ptr<double>(), 0};
-  scans.start = call.start.const_data_ptr<double>();
-  return scans;
+  return {.units = call.units(),
+          .scan = {call.tokens(), call.tile, call.logForget.const_data_ptr<double>(),
+                   call.logInput.const_data_ptr<double>(), 0},
+          .start = call.start.const_data_ptr<double>()};
 }
 
 void scanGatesCuda(MlstmCall& call) {

@@ -294,8 +294,7 @@ MlstmWeights mlstmWeights(const MlstmInput& in, const MlstmOptions& options) {
   const at::Tensor later = at::ones({tokens, tokens}, at::kBool).triu(1).to(in.q.device());
   const at::Tensor logs = (sums.unsqueeze(3) - sums.unsqueeze(2) + logInput.unsqueeze(2))
                               .masked_fill(later, -std::numeric_limits<double>::infinity());
-  MlstmWeights out;
-  out.decay = (logs - logs.amax(3, true)).exp().to(widened(in.q).scalar_type());
+  MlstmWeights out{.decay = (logs - logs.amax(3, true)).exp().to(widened(in.q).scalar_type())};
   out.scores = at::matmul(widened(in.q), widened(in.k).transpose(2, 3)) * out.decay /
                std::sqrt(static_cast<double>(in.q.size(3)));
   return out;

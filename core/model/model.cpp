@@ -70,8 +70,7 @@ std::vector<std::pair<std::string, ParameterInfo>> Model::parameterInfo() {
     const bool isTable = name.find("pos_embed") != std::string::npos ||
                          name.find("cls_token") != std::string::npos ||
                          name.ends_with("relative_position_bias_table");
-    ParameterInfo info;
-    info.decays = item.value().dim() > 1 && !isTable;
+    ParameterInfo info{.decays = item.value().dim() > 1 && !isTable};
     names.push_back(name);
     all.emplace_back(name, info);
   }

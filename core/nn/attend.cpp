@@ -148,8 +148,7 @@ AttentionOutput attendExplicitly(const Heads& heads, const AttendOptions& option
     logits =
         logits.masked_fill(sight.allowed.logical_not(), -std::numeric_limits<double>::infinity());
   }
-  AttentionOutput output;
-  output.softmax = at::softmax(logits, -1);
+  AttentionOutput output{.softmax = at::softmax(logits, -1)};
   if (sight.isBlind.defined()) output.softmax = output.softmax.masked_fill(sight.isBlind, 0);
   output.effective = options.factor.defined()
                          ? output.softmax * options.factor.to(output.softmax.scalar_type())
@@ -205,8 +204,7 @@ bool isShortAttend(const at::Tensor& query, const AttendOptions& options, const 
 
 at::Tensor attendShort(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                        const AttendOptions& options, const AttendShape& s, const Sight& sight) {
-  cpu::PackedAttention input;
-  input.heads = s.heads;
+  cpu::PackedAttention input{.heads = s.heads};
   // Its kernel turns whole heads of one table for every sample; anything else is turned before.
   const bool isItsTurn = options.queryAngles.defined() &&
                          options.queryAngles.is_same(options.keyAngles) &&

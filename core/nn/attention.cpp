@@ -54,9 +54,7 @@ at::Tensor attendPackedShort(AttentionInput input) {
 }
 
 AttentionOutput attendSplit(const AttentionInput& input, const PackedShape& s, AttentionPath path) {
-  AttendOptions options;
-  options.bias = input.additive;
-  options.factor = input.multiplicative;
+  AttendOptions options{.bias = input.additive, .factor = input.multiplicative};
   options.queryAngles = options.keyAngles = input.angles;
   options.path = path;
   const auto part = [&](const at::Tensor& packed, std::int64_t parts, std::int64_t index) {

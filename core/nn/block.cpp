@@ -70,11 +70,9 @@ Block::Block(const BlockOptions& options) : options_(options) {
     return scale;
   };
   norm1 = addNorm("norm1");
-  MultiHeadOptions attention;
-  attention.width = options.width;
-  attention.heads = options.heads;
-  attention.inBias = options.qkvBias;
-  attn = register_module("attn", std::make_shared<MultiHeadAttention>(attention));
+  attn = register_module(
+      "attn", std::make_shared<MultiHeadAttention>(MultiHeadOptions{
+                  .width = options.width, .heads = options.heads, .inBias = options.qkvBias}));
   if (options.relativeRows > 0) {
     relativeTable = attn->register_parameter(kRelativeTable,
                                              builtTensor({options.relativeRows, options.heads}));

@@ -117,11 +117,7 @@ DenoisingTransformer::DenoisingTransformer(const DenoisingTransformerConfig& c) 
                                             : at::zeros({1, tokens, c.width});
   positions = register_buffer("pos_embed", table.to(buildDevice()));
   const bool isGated = c.mlp == MlpKind::SwiGlu;
-  BlockOptions block;
-  block.width = c.width;
-  block.heads = c.heads;
-  block.hidden = c.mlpWidth;
-  block.mlp = c.mlp;
+  BlockOptions block{.width = c.width, .heads = c.heads, .hidden = c.mlpWidth, .mlp = c.mlp};
   if (isGated) {
     block.mlpBias = Bias::None;
     block.names.mlp = {"c_fc1", "c_proj", "c_fc2"};
@@ -164,8 +160,7 @@ at::Tensor DenoisingTransformer::forward(const at::Tensor& x, const at::Tensor& 
   if (call.addsPositions) stream = stream + positions.to(stream.scalar_type());
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const auto index = static_cast<std::int64_t>(i);
-    BlockCall inner;
-    inner.angles = call.angles;
+    BlockCall inner{.angles = call.angles};
     if (call.attentionTap && call.tapped.at(i))
       inner.tap = [&](const AttentionOutput& output) { call.attentionTap(index, output); };
     stream = blocks[i].forward(stream, condition, inner);
@@ -191,10 +186,7 @@ std::vector<BlockCost> DenoisingTransformer::cost() const {
   time.kind = "embedding:time";
   time.flops += kActivationCost * width;
   add("t_embedder", time);
-  BlockCost label;
-  label.kind = "embedding:label";
-  label.parameters = labelEmbedder->weight.numel();
-  add("y_embedder", label);
+  add("y_embedder", {.kind = "embedding:label", .parameters = labelEmbedder->weight.numel()});
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     for (BlockCost& part : blocks[i].cost("blocks." + std::to_string(i), tokens))
       parts.push_back(std::move(part));

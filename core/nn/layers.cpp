@@ -19,10 +19,9 @@ BlockCost mapCost(const std::string& from, const at::Tensor& weight, const at::T
                   double rows) {
   const double out = static_cast<double>(weight.size(0)),
                in = static_cast<double>(weight.numel()) / out;
-  BlockCost cost;
-  cost.kind = from + " to " + std::to_string(weight.size(0));
-  cost.parameters = weight.numel() + (bias.defined() ? bias.numel() : 0);
-  cost.macs = rows * in * out;
+  BlockCost cost{.kind = from + " to " + std::to_string(weight.size(0)),
+                 .parameters = weight.numel() + (bias.defined() ? bias.numel() : 0),
+                 .macs = rows * in * out};
   cost.flops = 2 * cost.macs + (bias.defined() ? rows * out : 0);
   cost.activationBytes = kFloatBytes * rows * in;
   return cost;
@@ -96,8 +95,7 @@ std::pair<at::Tensor, at::Tensor> Norm::forward(const at::Tensor& x,
 at::Tensor Norm::gains() const { return affine_ == Affine::OffsetFromOne ? 1 + weight : weight; }
 BlockCost Norm::cost(double tokens) const {
   const double width = static_cast<double>(width_);
-  BlockCost cost;
-  cost.kind = kind_ == NormKind::Layer ? "norm:LayerNorm" : "norm:RMSNorm";
+  BlockCost cost{.kind = kind_ == NormKind::Layer ? "norm:LayerNorm" : "norm:RMSNorm"};
   if (!weight.defined()) cost.kind += ", no gains";
   cost.parameters = (weight.defined() ? weight.numel() : 0) + (bias.defined() ? bias.numel() : 0);
   cost.flops = kNormCost * tokens * width;
@@ -133,10 +131,9 @@ LayerScale::LayerScale(std::int64_t width, double first) {
 }
 at::Tensor LayerScale::forward(const at::Tensor& x) const { return x * gamma; }
 BlockCost LayerScale::cost(double tokens) const {
-  BlockCost cost;
-  cost.kind = "layer scale";
-  cost.parameters = gamma.numel();
-  cost.flops = tokens * static_cast<double>(gamma.numel());
+  BlockCost cost{.kind = "layer scale",
+                 .parameters = gamma.numel(),
+                 .flops = tokens * static_cast<double>(gamma.numel())};
   cost.activationBytes = kFloatBytes * cost.flops;
   return cost;
 }
@@ -211,11 +208,9 @@ at::Tensor LearnedPositions::forward(const at::Tensor& x, const at::Tensor& plac
   return x + at::embedding(table[0], places);
 }
 BlockCost LearnedPositions::cost(double tokens) const {
-  BlockCost cost;
-  cost.kind = "position:learned, " + std::to_string(table.size(1)) + " places";
-  cost.parameters = table.numel();
-  cost.flops = tokens * static_cast<double>(table.size(2));
-  return cost;
+  return {.kind = "position:learned, " + std::to_string(table.size(1)) + " places",
+          .parameters = table.numel(),
+          .flops = tokens * static_cast<double>(table.size(2))};
 }
 
 }  // namespace vitrine::nn

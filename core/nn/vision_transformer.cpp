@@ -124,9 +124,7 @@ struct VisionTransformer::State {
       const at::Tensor made = config.rotation->angles(places, of);
       return made.defined() ? made.to(device()) : made;
     }
-    RopeSpectrum spectrum;
-    spectrum.channels = config.width / config.heads;
-    spectrum.theta = *config.ropeTheta;
+    RopeSpectrum spectrum{.channels = config.width / config.heads, .theta = *config.ropeTheta};
     return ropeAngles(sequenceIndex(places, of), spectrum).to(device());
   }
 

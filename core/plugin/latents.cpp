@@ -139,8 +139,7 @@ LatentTable Latents::make(const Job& job, const LatentCacheOptions& options) con
   const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
   const at::Device device = deviceOf(*network_.model);
   const auto total = std::ssize(job.ids);
-  LatentTable table;
-  table.ids = at::tensor(job.ids, at::kLong);
+  LatentTable table{.ids = at::tensor(job.ids, at::kLong)};
   const std::int64_t views = job.isMirrored ? 2 : 1;
   for (std::int64_t first = 0; first < total; first += options.batchSize) {
     const std::int64_t count = std::min(options.batchSize, total - first);

@@ -127,11 +127,7 @@ std::string whyUnsafeFile(const fs::path& file) {
   throw PluginRefused(code, plugin, plugin.file + sentence);
 }
 
-PluginManifest manifestOf(const fs::path& file) {
-  PluginManifest manifest;
-  manifest.file = file.string();
-  return manifest;
-}
+PluginManifest manifestOf(const fs::path& file) { return {.file = file.string()}; }
 
 fs::path realFile(const fs::path& file) {
   std::error_code error;

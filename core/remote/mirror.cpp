@@ -265,9 +265,7 @@ void RemoteMirror::takeBatch(const Batch& batch) {
   copyRuns(runs);
   mirror_->remove(std::vector<std::int64_t>(batch.deleted.begin(), batch.deleted.end()));
   mirror_->setChange(batch.change);
-  RemoteState state;
-  state.link = Link::Linked;
-  tell(state);
+  tell({.link = Link::Linked});
 }
 
 void RemoteMirror::copyShared() {
@@ -292,9 +290,7 @@ void RemoteMirror::copyRuns(const std::vector<std::int64_t>& runs) {
     asked.push_back(
         {run, client_->post({{"op", "copy"}, {"run", run}, {"known", mirror_->known(run)}})});
   };
-  RemoteState state;
-  state.link = Link::Copying;
-  state.total = static_cast<std::int64_t>(runs.size());
+  RemoteState state{.link = Link::Copying, .total = static_cast<std::int64_t>(runs.size())};
   std::size_t next = 0;
   auto told = Clock::now();
   while (next < runs.size() || !asked.empty()) {

@@ -9,8 +9,7 @@ ChangeReader::Changes ChangeReader::read() {
   const std::int64_t version = store_->dataVersion();
   // Asked before the rows: rows written meanwhile are newer and come again.
   const std::int64_t newest = store_->lastChange();
-  Changes changes;
-  changes.isNew = version != dataVersion_ || newest != newest_;
+  Changes changes{.isNew = version != dataVersion_ || newest != newest_};
   if (newest > seen_) {
     changes.runs = store_->runs(seen_);
     if (seen_ > 0) changes.deleted = store_->deletedRuns(seen_);

@@ -40,10 +40,7 @@ ArtifactRow artifactOf(const Statement& row) {
 }
 
 GeneratedImageRow imageOf(const Statement& row) {
-  GeneratedImageRow image;
-  image.id = row.integer(0);
-  image.runId = row.integer(1);
-  image.step = row.integer(2);
+  GeneratedImageRow image{.id = row.integer(0), .runId = row.integer(1), .step = row.integer(2)};
   image.recipe = parseJson(row.text(3), "the recipe of image " + std::to_string(image.id));
   image.seed = seedOf(row, 4);
   image.width = row.integer(5);
@@ -231,10 +228,8 @@ std::vector<GeneratedTextRow> RunReader::generatedTexts(std::int64_t run) {
       "SELECT id, run_id, step, recipe, seed, prompt, text FROM generated_texts WHERE run_id = ? "
       "ORDER BY step, id",
       [](const Statement& row) {
-        GeneratedTextRow text;
-        text.id = row.integer(0);
-        text.runId = row.integer(1);
-        text.step = row.integer(2);
+        GeneratedTextRow text{
+            .id = row.integer(0), .runId = row.integer(1), .step = row.integer(2)};
         text.recipe = parseJson(row.text(3), "the recipe of text " + std::to_string(text.id));
         text.seed = seedOf(row, 4);
         text.prompt = row.text(5);

@@ -173,8 +173,7 @@ std::vector<SearchHit> find(Database& index, const std::string& words, std::size
                                 "0.5), rowid DESC LIMIT ?");
   row.with(match, static_cast<std::int64_t>(limit));
   while (row.step()) {
-    SearchHit hit;
-    hit.run = row.integer(0);
+    SearchHit hit{.run = row.integer(0)};
     std::ptrdiff_t most = 0;
     for (std::size_t i = 0; i < kColumns.size(); ++i) {
       std::string text = row.text(static_cast<int>(i) + 1);

@@ -31,8 +31,7 @@ class Message {
   std::optional<Part> next() {
     if (rest_.empty()) return std::nullopt;
     const std::uint64_t key = integer();
-    Part part;
-    part.number = key >> 3U;
+    Part part{.number = key >> 3U};
     switch (key & 7U) {
       case 0:
         part.value = integer();

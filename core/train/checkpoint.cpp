@@ -186,8 +186,7 @@ std::vector<WeightReference> seenFrom(const fs::path& folder,
 }  // namespace
 
 LoadedCheckpoint readCheckpoint(const fs::path& folder) {
-  LoadedCheckpoint loaded;
-  loaded.state = readCheckpointState(folder);
+  LoadedCheckpoint loaded{.state = readCheckpointState(folder)};
   loaded.model = wholeTensors(folder / "model.safetensors", loaded.referred);
   if (fs::exists(folder / "ema.safetensors"))
     loaded.ema = wholeTensors(folder / "ema.safetensors", loaded.referred);

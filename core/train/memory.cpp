@@ -81,9 +81,7 @@ bool savesOnTheWay(const Config& train, double stepsPerEpoch) {
 MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
                           std::vector<BlockCost> blocks, const OptimizerItem& optimizer,
                           const Dataset* dataset) {
-  MemoryInput input;
-  input.parameters = static_cast<double>(parameters);
-  input.blocks = std::move(blocks);
+  MemoryInput input{.parameters = static_cast<double>(parameters), .blocks = std::move(blocks)};
   // A model that is not for images has none of these keys; one that takes noise away names its own.
   const char* const size = config.has("model.image_size") ? "model.image_size" : "model.input_size";
   if (config.has(size) && config.has("model.in_channels")) {

@@ -110,10 +110,8 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
     setup.observed.push_back({&registry.analysis(id), id, Config(table)});
   }
 
-  TaskSetup opened;
-  opened.task = taskConfig;
-  opened.data = dataConfig;
-  opened.model = architecture.build(modelConfig, seed);
+  TaskSetup opened{
+      .task = taskConfig, .data = dataConfig, .model = architecture.build(modelConfig, seed)};
   for (const AuxChoice& choice : init.auxiliaries)
     opened.auxiliaries.push_back(openAuxiliary(registry, choice));
   opened.registry = &registry;
@@ -146,10 +144,8 @@ std::string throughputMetric(const ItemCard& task) {
 RestoredRun restoreRun(const Registry& registry, const Json& config, std::uint64_t seed,
                        const fs::path& weights, const std::vector<AuxChoice>& auxiliaries,
                        at::Device device) {
-  InitChoice init;
-  init.weights = weights;
-  init.auxiliaries = auxiliaries;
-  TrainerSetup setup = prepareRun(registry, config, seed, init);
+  TrainerSetup setup =
+      prepareRun(registry, config, seed, {.weights = weights, .auxiliaries = auxiliaries});
   RestoredRun run{std::move(setup.session), readCheckpointState(weights.parent_path()), {}, {}};
   moveModules(*run.session, device);
   for (const auto& [name, scheduled] : scheduledOf(*run.session)) {

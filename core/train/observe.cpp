@@ -27,8 +27,7 @@ at::Generator generatorOf(const Look& look, std::string_view stream) {
 StepContext beginLook(TaskSession& session, const Look& look) {
   setMode(session, Mode::Evaluate);
   session.model().setGenerator(generatorOf(look, "probe"));
-  StepPosition position;
-  position.step = look.step;
+  StepPosition position{.step = look.step};
   return {position, generatorOf(look, "evaluation"), look.device};
 }
 

@@ -86,8 +86,7 @@ Optimizer::Group Optimizer::groupOf(const OptimizerItem& item, const Config& con
     values.update(given.settings);
     own = Config(std::move(values));
   }
-  Group group;
-  group.rule = item.open(own);
+  Group group{.rule = item.open(own)};
   group.stateNames = group.rule->stateNames();
   group.learningRateScale = given.learningRateScale;
   group.names = std::move(given.parameterNames);

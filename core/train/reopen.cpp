@@ -94,11 +94,9 @@ Reopen reopenOf(const Registry& registry, const Json& config,
                                           const Json& changes) {
     Json changed = config;
     changed.update(changes, true);
-    ReopenedRun run;
-    run.config = reconfigured(registry, config, std::move(changed));
-    InitChoice init;
-    init.auxiliaries = auxiliaries;
-    TrainerSetup setup = prepareRun(registry, run.config, moment.seed, init);
+    ReopenedRun run{.config = reconfigured(registry, config, std::move(changed))};
+    TrainerSetup setup =
+        prepareRun(registry, run.config, moment.seed, {.auxiliaries = auxiliaries});
     run.session = std::move(setup.session);
     run.transforms = std::move(setup.evaluateTransforms);
     const at::NoGradGuard noGradient;
@@ -112,11 +110,8 @@ Reopen reopenOf(const Registry& registry, const Json& config,
       if (moment.isFinished) after[i].second->finish();
     }
     if (!moment.isFinished) placeAfterStep(*run.session, moment.position);
-    Look look;
-    look.device = moment.device;
-    look.seed = moment.seed;
-    look.step = moment.position.step;
-    (void)beginLook(*run.session, look);
+    (void)beginLook(*run.session,
+                    {.device = moment.device, .seed = moment.seed, .step = moment.position.step});
     return run;
   };
 }

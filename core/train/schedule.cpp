@@ -47,8 +47,7 @@ Decay stepDecay(const Config& config, double base) {
 
 Schedule scheduleFrom(const ScheduleItem& item, const Config& stored, std::int64_t stepsPerEpoch) {
   const Config train = withTrainDefaults(stored);
-  Schedule schedule;
-  schedule.base = train.real("optimizer.learning_rate");
+  Schedule schedule{.base = train.real("optimizer.learning_rate")};
   schedule.decay = item.open(withItemDefaults(item.card(), train.table("schedule")), schedule.base);
   const std::string warmUp = train.text("schedule.warmup_kind");
   schedule.warmUp = warmUp == "inclusive"     ? Schedule::WarmUp::Inclusive

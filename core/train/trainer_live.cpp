@@ -32,16 +32,14 @@ void Trainer::State::prepareWatch() {
 }
 
 live::Frame Trainer::State::frameOfNow() const {
-  live::Frame frame;
-  frame.step = step;
-  frame.totalSteps = totalSteps;
-  frame.stepsPerEpoch = stepsPerEpoch;
-  frame.time = seconds();
-  frame.loss = lastLoss;
-  frame.imagesPerSecond = imagesPerSecond;
-  frame.scheduled = scheduledValues;
-  frame.isHostTime = !device.is_cpu();
-  return frame;
+  return {.step = step,
+          .totalSteps = totalSteps,
+          .stepsPerEpoch = stepsPerEpoch,
+          .time = seconds(),
+          .loss = lastLoss,
+          .imagesPerSecond = imagesPerSecond,
+          .scheduled = scheduledValues,
+          .isHostTime = !device.is_cpu()};
 }
 
 void Trainer::State::show(Clock::time_point stepEnd) {

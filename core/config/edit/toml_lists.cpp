@@ -202,9 +202,7 @@ class ListPatch {
       }
     }
     if (blocks.empty() || blocks.size() != now_.size() || isSplit || target_.empty()) return false;
-    Pieces pieces;
-    pieces.whole = {blocks.front().begin, blocks.back().end};
-    pieces.between = text_.newLine();
+    Pieces pieces{.whole = {blocks.front().begin, blocks.back().end}, .between = text_.newLine()};
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       std::string piece =
           slice({blocks[i].begin, bodies[i]}) + elementText(i, slice({bodies[i], blocks[i].end}));

@@ -24,8 +24,7 @@ class OutlineScan {
         skipLine();
         continue;
       }
-      TomlStatement statement;
-      statement.begin = lineBegin;
+      TomlStatement statement{.begin = lineBegin};
       if (text_[at_] == '[') {
         const bool isArray = text_.substr(at_, 2) == "[[";
         at_ += isArray ? 2 : 1;
@@ -59,8 +58,7 @@ class OutlineScan {
                                     text_[at_] == '\n' || text_[at_] == '\r'))
         ++at_;
       if (at_ >= text_.size() || text_[at_] == '}') break;
-      TomlInlineEntry entry;
-      entry.begin = at_;
+      TomlInlineEntry entry{.begin = at_};
       entry.path = key(entry.parts);
       if (at_ < text_.size() && text_[at_] == '=') ++at_;
       skipSpace();

@@ -76,8 +76,7 @@ std::optional<std::vector<std::string>> asOverrides(const std::string& base,
   const std::optional<Document> from = parseDocument(base, problem);
   const std::optional<Document> to = parseDocument(text, problem);
   if (!from || !to) return std::nullopt;
-  PlanLimits limits;
-  limits.mostRuns = kMostComparedRuns;
+  PlanLimits limits{.mostRuns = kMostComparedRuns};
   const Plan wanted = planExperiment(text, file, catalog, {}, limits);
   if (wanted.runs.empty() || !wanted.problems.empty() || wanted.total > wanted.runs.size())
     return std::nullopt;

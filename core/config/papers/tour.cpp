@@ -35,10 +35,7 @@ class TourReader {
                       nearest(key, tourKeys()));
       }
     }
-    Tour tour;
-    tour.title = text("title");
-    tour.about = text("about");
-    tour.measuredOn = text("measured_on");
+    Tour tour{.title = text("title"), .about = text("about"), .measuredOn = text("measured_on")};
     const Node* minutes = find("minutes");
     if (minutes != nullptr) {
       const bool isNumber = minutes->value.is_number();

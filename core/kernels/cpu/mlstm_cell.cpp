@@ -88,9 +88,8 @@ void forEachHead(const MlstmCellCall& call, const MlstmShape& p, const Body& bod
 MlstmOutput mlstmForward(const MlstmCellCall& call) {
   const MlstmShape p = shapeOf(call);
   const std::int64_t batch = call.q.size(0), heads = call.q.size(1);
-  MlstmOutput out;
-  out.h = headsInRows(call.v, p.valueWidth);
-  out.stabiliser = at::empty({batch, heads, p.tokens}, call.q.options());
+  MlstmOutput out{.h = headsInRows(call.v, p.valueWidth),
+                  .stabiliser = at::empty({batch, heads, p.tokens}, call.q.options())};
   out.signedSum = at::empty_like(out.stabiliser);
   if (p.keepsState) {
     out.last.memory = at::empty({batch, heads, p.keyWidth, p.valueWidth}, call.q.options());

@@ -200,8 +200,7 @@ ExportReport exportRuns(const fs::path& database, std::span<const std::int64_t> 
   const std::set<std::int64_t> ids(runs.begin(), runs.end());
   std::vector<RunRow> rows;
   for (const std::int64_t id : ids) rows.push_back(readRun(from, id));
-  ExportReport report;
-  report.runs = static_cast<std::int64_t>(rows.size());
+  ExportReport report{.runs = static_cast<std::int64_t>(rows.size())};
   NewFile target(file);
   const ExportTask task{from, rows, target.temporary(), file, checkpoints, progress, report};
   switch (format) {

@@ -117,9 +117,7 @@ void writeImages(const ExportTask& task, const RunRow& run, EventFileWriter& out
                  std::map<std::string, std::int64_t>& left) {
   const auto write = [&](const std::string& tag, std::int64_t step, const std::string& at,
                          SummaryImage image) {
-    SummaryEvent event;
-    event.wallTime = secondsOfUtc(at);
-    event.step = step;
+    SummaryEvent event{.wallTime = secondsOfUtc(at), .step = step};
     event.values.push_back({tag, 0, std::move(image)});
     out.write(event);
     ++task.report.images;

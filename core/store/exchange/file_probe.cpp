@@ -64,8 +64,7 @@ FileKind kindByName(const fs::path& file) {
 }
 
 ProbedFile probeHere(const fs::path& file) {
-  ProbedFile probed;
-  probed.kind = kindByName(file);
+  ProbedFile probed{.kind = kindByName(file)};
   if (!hasDatabase(probed.kind)) return probed;
   try {
     // One that is in use has a part of it in a log, which is not seen as the file lies there.
@@ -94,8 +93,7 @@ Json toJson(const ProbedFile& probed) {
 
 ProbedFile probeFile(const fs::path& file, const fs::path& program,
                      std::chrono::milliseconds patience, const std::stop_token& stop) {
-  ProbedFile probed;
-  probed.kind = kindByName(file);
+  ProbedFile probed{.kind = kindByName(file)};
   if (!hasDatabase(probed.kind)) return probed;
   const ProgramEnd end = runProgram(
       {program.string(), "db", "probe", fs::absolute(file).string(), "--json"}, {patience, stop});

@@ -287,11 +287,9 @@ class SqliteImport {
   void all() {
     from_.each("SELECT id, uuid, name, coalesce(depends_on, 0) FROM run ORDER BY id",
                [&](const Statement& row) {
-                 Source run;
-                 run.uuid = row.text(1);
-                 run.name = shown(row.text(2));
-                 run.parent = row.integer(3);
-                 sources_.emplace(row.integer(0), run);
+                 sources_.emplace(row.integer(0), Source{.uuid = row.text(1),
+                                                         .name = shown(row.text(2)),
+                                                         .parent = row.integer(3)});
                });
     if (hasTable(from_, "exported_dependency")) {
       from_.each("SELECT run_id, uuid FROM exported_dependency", [&](const Statement& row) {
@@ -355,8 +353,7 @@ class SqliteImport {
       source.here = task_.report.runs.back().id;
       return;
     }
-    RunCopier::Changes changes;
-    changes.dependsOn = parent;
+    RunCopier::Changes changes{.dependsOn = parent};
     if (task_.database.any("SELECT 1 FROM run WHERE uuid = ?", source.uuid))
       changes.uuid = newUuid();
     const std::string uuid = changes.uuid.empty() ? source.uuid : changes.uuid;

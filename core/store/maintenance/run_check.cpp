@@ -137,8 +137,7 @@ class RunCheck {
             " FROM clock_chunk k WHERE k.run_id = ?",
         [&](const Statement& row) {
           const std::int64_t id = row.integer(0);
-          Clock clock;
-          clock.segment = row.integer(1);
+          Clock clock{.segment = row.integer(1)};
           const std::int64_t moments = row.integer(2);
           if (moments < 1 || moments > static_cast<std::int64_t>(chunk::kRows)) {
             report("has a clock of " + std::to_string(moments) + " moments");

@@ -273,9 +273,7 @@ class RunThinning {
 ThinnedRun thinOne(Database& database, std::int64_t run, std::int64_t bucket,
                    RunThinning::Mode mode) {
   const RunRow row = readRun(database, run);
-  ThinnedRun result;
-  result.run = run;
-  result.name = row.name;
+  ThinnedRun result{.run = run, .name = row.name};
   if (isAlive(row.state)) {
     result.refusal = "it is " + toString(row.state) + "; wait for its end or stop it";
     mode = RunThinning::Mode::Look;

@@ -50,8 +50,7 @@ std::optional<Entry> entryAt(const fs::path& folder) {
   const std::string text((std::istreambuf_iterator<char>(stream)), {});
   const Json about = readJson(text);
   if (!about.is_object()) return std::nullopt;
-  Entry entry;
-  entry.folder = folder;
+  Entry entry{.folder = folder};
   try {
     entry.run = {about.at("id").get<std::int64_t>(), about.at("uuid").get<std::string>(),
                  about.at("name").get<std::string>(), about.at("experiment").get<std::string>(),

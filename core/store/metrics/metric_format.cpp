@@ -58,8 +58,7 @@ MetricFormat metricFormat(const std::string& metric, const std::string& unit,
                           const std::string& title) {
   constexpr int kMostFixed = 6;  // beyond, as of learning rates, digits say more
   const MetricTitle known = metricTitle(metric, title);
-  MetricFormat format;
-  format.arePoints = unit == "points";
+  MetricFormat format{.arePoints = unit == "points"};
   format.isPercent = format.arePoints || unit == "fraction";
   if (format.isPercent) {
     format.decimals = 1;

@@ -70,8 +70,7 @@ std::string spaced(const std::string& part) {
 }  // namespace
 
 MetricTitle titleOf(const std::string& quantity) {
-  MetricTitle made;
-  made.title = quantity;
+  MetricTitle made{.title = quantity};
   std::replace(made.title.begin(), made.title.end(), '_', ' ');
   made.shortTitle = made.title;
   for (const KnownQuantity& known : kKnown) {

@@ -402,8 +402,7 @@ void rebuildSummaries(Database& database, std::int64_t run) {
       "m.run_id = ?",
       [](const Statement& row) { return std::pair(row.integer(0), row.text(1)); }, run);
   for (const auto& [metric, name] : metrics) {
-    Summary summary;
-    summary.tailRows = loadSummary(database, run, metric).tailRows;
+    Summary summary{.tailRows = loadSummary(database, run, metric).tailRows};
     for (const MetricPoint& point : readPoints(database, run, name, 0)) {
       summary.statistics.add(point.step, point.value);
     }

@@ -121,13 +121,11 @@ std::size_t chunkCount(Database& database, std::int64_t run, std::int64_t metric
 }  // namespace
 
 chunk::Clock readClock(const Statement& row, int column) {
-  chunk::Clock clock;
-  clock.count = static_cast<std::size_t>(row.integer(column));
-  clock.sequence = readLane(row, column + 1);
-  clock.step = readLane(row, column + 4);
-  clock.time = readLane(row, column + 7);
-  clock.epoch = readLane(row, column + 10);
-  return clock;
+  return {.count = static_cast<std::size_t>(row.integer(column)),
+          .sequence = readLane(row, column + 1),
+          .step = readLane(row, column + 4),
+          .time = readLane(row, column + 7),
+          .epoch = readLane(row, column + 10)};
 }
 
 std::vector<MetricPoint> readPoints(Database& database, std::int64_t run, const std::string& name,

@@ -201,8 +201,7 @@ RunWriter::Batch unpackBatch(std::span<const std::byte> bytes) {
   std::uint32_t format = 0;
   in(format);
   if (format < kOldestFormat || format > kFormat) Reader::fail();
-  RunWriter::Batch batch;
-  batch.metrics = readMetrics(in);
+  RunWriter::Batch batch{.metrics = readMetrics(in)};
   passParts(in, batch, format);
   bool hasProgress = false;
   in(hasProgress);

@@ -116,10 +116,9 @@ bool Spool::take(RunWriter::Batch& batch, const std::string& why) {
         {stepOf(batch), "spooled", "results wait in a side file: " + why, Json::object()});
   }
   // Pictures may be too large for the room there is: points do not wait behind them.
-  RunWriter::Batch pictures;
-  pictures.artifacts = std::exchange(batch.artifacts, {});
-  pictures.images = std::exchange(batch.images, {});
-  pictures.texts = std::exchange(batch.texts, {});
+  RunWriter::Batch pictures{.artifacts = std::exchange(batch.artifacts, {}),
+                            .images = std::exchange(batch.images, {}),
+                            .texts = std::exchange(batch.texts, {})};
   const auto add = [&](const RunWriter::Batch& part) {
     return file_->add(SpoolFile::Kind::Batch, stamped(packBatch(part)));
   };

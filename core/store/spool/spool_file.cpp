@@ -120,8 +120,7 @@ std::unique_ptr<SpoolFile> SpoolFile::create(const fs::path& folder, const Spool
   spool->settings_ = std::move(settings);
   spool->owner_ = owner;
   spool->id_ = newUuid();
-  Part part;
-  part.file = folder / ("run-" + owner.run + "-" + spool->id_.substr(0, 8) + ".spool");
+  Part part{.file = folder / ("run-" + owner.run + "-" + spool->id_.substr(0, 8) + ".spool")};
   part.descriptor =
       ::open(part.file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (part.descriptor < 0) fail(part.file, std::string("cannot be made: ") + std::strerror(errno));
@@ -145,9 +144,7 @@ std::unique_ptr<SpoolFile> SpoolFile::create(const fs::path& folder, const Spool
 
 std::unique_ptr<SpoolFile> SpoolFile::openPart(const fs::path& file, int flags) {
   std::unique_ptr<SpoolFile> spool(new SpoolFile);
-  Part part;
-  part.file = file;
-  part.descriptor = ::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW);
+  Part part{.file = file, .descriptor = ::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW)};
   if (part.descriptor < 0 && errno == ENOENT) return nullptr;
   if (part.descriptor < 0) fail(file, std::string("cannot be opened: ") + std::strerror(errno));
   spool->parts_.push_back(part);
@@ -258,8 +255,7 @@ void SpoolFile::scan() {
     if (kind == Kind::Continued) {
       if (at != 0) return;
       SpoolFile second;
-      Part next;
-      next.file = std::string(reinterpret_cast<const char*>(payload.data()), payload.size());
+      Part next{.file = std::string(reinterpret_cast<const char*>(payload.data()), payload.size())};
       next.descriptor = ::open(next.file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
       if (next.descriptor < 0) {
         fail(part.file, "continues in '" + next.file.string() + "', which cannot be opened: " +
@@ -288,10 +284,9 @@ void SpoolFile::scan() {
 
 bool SpoolFile::put(Part& part, Kind kind, std::uint64_t index,
                     std::span<const std::byte> payload) const {
-  Head head;
-  head.length = static_cast<std::uint32_t>(payload.size());
-  head.index = index;
-  head.kind = static_cast<std::uint32_t>(kind);
+  Head head{.length = static_cast<std::uint32_t>(payload.size()),
+            .index = index,
+            .kind = static_cast<std::uint32_t>(kind)};
   head.checksum = checksum(bytesOf(head), payload);
   if (!writeAll(part.descriptor, bytesOf(head), part.end) ||
       !writeAll(part.descriptor, payload, part.end + sizeof head) ||
@@ -312,8 +307,7 @@ bool SpoolFile::goElsewhere(std::uint64_t size) {
         *room < size + kHeaderBytes) {
       continue;
     }
-    Part next;
-    next.file = fs::absolute(folder) / ("vitrine-" + id_ + ".spool");
+    Part next{.file = fs::absolute(folder) / ("vitrine-" + id_ + ".spool")};
     next.descriptor =
         ::open(next.file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (next.descriptor < 0) continue;

@@ -52,8 +52,7 @@ void requireMatches(const ParameterPolicy& policy, const std::vector<ParameterGr
 }  // namespace
 
 ParameterPolicy parameterPolicyFrom(const Config& train) {
-  ParameterPolicy policy;
-  policy.layerDecay = train.maybeReal("layer_decay");
+  ParameterPolicy policy{.layerDecay = train.maybeReal("layer_decay")};
   const Json groups = train.at("groups");
   if (!groups.is_object()) return policy;
   for (const auto& [name, table] : groups.items()) {
