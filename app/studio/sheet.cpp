@@ -61,8 +61,7 @@ Sheet readSheet(const QString& file) {
   const auto figures = json.is_object() ? json.find("figures") : json.end();
   if (!json.is_object() || figures == json.end() || !figures->is_array())
     throw ConfigError(file.toStdString() + " is not a sheet; it has no list of `figures`");
-  Sheet sheet;
-  sheet.title = stateWords(json, "title");
+  Sheet sheet{.title = stateWords(json, "title")};
   for (const Json& entry : *figures) {
     if (!entry.is_object()) continue;
     Sheet::Place place;
@@ -78,8 +77,7 @@ Sheet readSheet(const QString& file) {
 }
 
 QImage drawSheet(const Sheet& sheet, const FigureOf& figureOf) {
-  FigureStyle style;
-  style.theme = ThemeKind::Light;
+  FigureStyle style{.theme = ThemeKind::Light};
   std::vector<Drawn> all;
   for (const Sheet::Place& place : sheet.places) {
     if (auto figure = figureOfPlace(place, figureOf, style))

@@ -56,8 +56,7 @@ Pixels pixelsOf(const Json& line) {
                   "width, channels], each from 1 to 65,536");
   std::vector<std::int64_t> sides;
   for (const Json& side : *shape) sides.push_back(side.get<std::int64_t>());
-  Pixels pixels;
-  pixels.isSeveral = sides.size() == 4;
+  Pixels pixels{.isSeveral = sides.size() == 4};
   if (pixels.isSeveral) {
     pixels.count = sides.front();
     sides.erase(sides.begin());
@@ -183,15 +182,12 @@ RunLine runLine(const Json& line) {
 }
 
 FinishLine finishLine(const Json& line) {
-  FinishLine finish;
-  finish.state = choiceField(line, "state", "done", {"done", "failed", "stopped", "interrupted"});
-  finish.reason = firstLine(textField(line, "reason", ""));
-  return finish;
+  return {.state = choiceField(line, "state", "done", {"done", "failed", "stopped", "interrupted"}),
+          .reason = firstLine(textField(line, "reason", ""))};
 }
 
 MetricRecord metricsLine(const Json& line) {
-  MetricRecord record;
-  record.step = countField(line, "step");
+  MetricRecord record{.step = countField(line, "step")};
   const auto values = line.find("values");
   if (values == line.end() || !values->is_object() || values->empty())
     throw BadLine("'values' has to be an object of names and numbers");
@@ -217,13 +213,11 @@ MetricRecord metricsLine(const Json& line) {
 }
 
 MetricDeclaration metricLine(const Json& line) {
-  MetricDeclaration metric;
-  metric.pattern = nameField(line);
-  metric.title = textField(line, "title", "");
-  metric.unit = textField(line, "unit", "");
-  metric.direction = choiceField(line, "better", "none", {"lower", "higher", "none"});
-  metric.definition = textField(line, "definition", "");
-  return metric;
+  return {.pattern = nameField(line),
+          .title = textField(line, "title", ""),
+          .unit = textField(line, "unit", ""),
+          .direction = choiceField(line, "better", "none", {"lower", "higher", "none"}),
+          .definition = textField(line, "definition", "")};
 }
 
 Artifact imageLine(const Json& line) {
@@ -309,12 +303,10 @@ GeneratedText textLine(const Json& line) {
 }
 
 EventRecord eventLine(const Json& line) {
-  EventRecord event;
-  event.step = countField(line, "step", 0);
-  event.kind = kAnalysis;
-  event.text = firstLine(textField(line, "text"));
-  event.data = objectField(line, "data");
-  return event;
+  return {.step = countField(line, "step", 0),
+          .kind = kAnalysis,
+          .text = firstLine(textField(line, "text")),
+          .data = objectField(line, "data")};
 }
 
 std::string printLine(const Json& line) { return textField(line, "text"); }

@@ -91,11 +91,8 @@ void LogSession::take(std::string_view text) {
 }
 
 std::int64_t LogSession::newRun(const RunLine& line) {
-  store::NewRun run;
-  run.name = line.name;
-  run.variant = line.variant;
-  run.seed = line.seed;
-  run.config = line.config;
+  store::NewRun run{
+      .name = line.name, .variant = line.variant, .seed = line.seed, .config = line.config};
   // Compare takes runs together whose configurations differ in the seed alone.
   if (!run.config.contains("seed")) run.config["seed"] = line.seed;
   const std::int64_t id =
@@ -146,10 +143,9 @@ void LogSession::begin(RunLine line) {
   progress_.totalSteps = line.totalSteps > 0 ? line.totalSteps : isResumed ? row.totalSteps : 0;
   progress_.loss = progress_.remainingSeconds = std::numeric_limits<double>::quiet_NaN();
   sink_->progress(progress_);
-  EventRecord event;
-  event.step = firstStep_;
-  event.kind = isResumed ? "resumed" : "started";
-  event.text = isResumed ? "the script continues" : "the script begins";
+  EventRecord event{.step = firstStep_,
+                    .kind = isResumed ? "resumed" : "started",
+                    .text = isResumed ? "the script continues" : "the script begins"};
   sink_->event(event);
   log_->line(store::nameOf(id) + " in " + store_.file().string() + ": " + name_ +
              (isResumed ? ", continuing at step " + std::to_string(firstStep_) : ""));
@@ -236,9 +232,7 @@ void LogSession::end(store::RunState state, const std::string& reason) {
   if (hasEnded_ || !hasRun()) return;
   if (sink_ != nullptr) {
     if (state == store::RunState::Done) {
-      EventRecord event;
-      event.step = progress_.step;
-      event.kind = "finished";
+      EventRecord event{.step = progress_.step, .kind = "finished"};
       progress_.remainingSeconds = 0;
       sink_->event(event);
       sink_->progress(progress_);

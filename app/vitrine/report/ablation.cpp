@@ -64,8 +64,7 @@ std::vector<store::RunRow> runsOfExperiment(store::RunReader& store,
 
 Ablation readAblation(const store::QueryFunction& query, const std::vector<store::RunRow>& rows,
                       std::vector<std::string> patterns) {
-  Ablation ablation;
-  ablation.runs = comparedRuns(query, rows);
+  Ablation ablation{.runs = comparedRuns(query, rows)};
   ablation.variants = variantsOf(ablation.runs);
   std::vector<std::string> recorded;
   for (const auto& [name, count] : comparedNames(query, ablation.runs)) recorded.push_back(name);

@@ -84,17 +84,15 @@ Json initToJson(const InitSource& init) {
 
 InitSource initFromJson(const Json& json) {
   try {
-    InitSource init;
-    init.weights = json.at("weights").get<std::string>();
-    init.run = json.at("run").get<std::string>();
-    init.checkpoint = json.at("checkpoint").get<std::string>();
-    init.use = json.at("use").get<std::string>();
-    init.skip = json.at("skip").get<std::vector<std::string>>();
-    init.freeze = json.at("freeze").get<std::vector<std::string>>();
-    init.rename = json.at("rename").get<std::vector<std::pair<std::string, std::string>>>();
-    init.resizePositions = json.at("resize_positions").get<std::string>();
-    init.strict = json.at("strict").get<bool>();
-    return init;
+    return {.weights = json.at("weights").get<std::string>(),
+            .run = json.at("run").get<std::string>(),
+            .checkpoint = json.at("checkpoint").get<std::string>(),
+            .use = json.at("use").get<std::string>(),
+            .skip = json.at("skip").get<std::vector<std::string>>(),
+            .freeze = json.at("freeze").get<std::vector<std::string>>(),
+            .rename = json.at("rename").get<std::vector<std::pair<std::string, std::string>>>(),
+            .resizePositions = json.at("resize_positions").get<std::string>(),
+            .strict = json.at("strict").get<bool>()};
   } catch (const Json::exception& error) {
     throw ConfigError(std::string("the run's [init] is not one this program wrote: ") +
                       error.what());

@@ -244,8 +244,7 @@ std::string kindOf(const PlannedRun& run) {
 }
 
 JudgedPlan judgePlan(const Registry& registry, Plan plan) {
-  JudgedPlan judged;
-  judged.plan = std::move(plan);
+  JudgedPlan judged{.plan = std::move(plan)};
   if (judged.plan.problems.empty()) Judge(registry, judged).judge();
   return judged;
 }
@@ -310,9 +309,8 @@ JudgedPlan readJudgedPlan(const std::string& file, const Engine& engine) {
                       std::string(" is not a whole plan; `vitrine check FILE --json` prints one"));
   try {
     requireMadeHere(json.at("made_by"), engine.plugins);
-    JudgedPlan judged;
-    judged.plan = planFromJson(json, engine.registry.catalog());
-    judged.warnings = json.at("warnings").get<std::vector<std::string>>();
+    JudgedPlan judged{.plan = planFromJson(json, engine.registry.catalog()),
+                      .warnings = json.at("warnings").get<std::vector<std::string>>()};
     for (const Json& run : json.at("runs")) {
       auto cost = std::make_shared<RunCost>();
       cost->memory.peakBytes = bytesAt(run.at("totals"), "memory_bytes");

@@ -49,9 +49,8 @@ Needs needsOf(const Engine& engine, const PlannedRun& run, const RunCost& cost,
   needs.diskBytes = static_cast<std::int64_t>(cost.diskBytes);
   const std::string device = Config(run.config).text("train.device");
   jobs::SystemDevices source;
-  store::QueueOptions options;
-  options.neededMemoryBytes = needs.memoryBytes;
-  options.neededDiskBytes = needs.diskBytes;
+  store::QueueOptions options{.neededMemoryBytes = needs.memoryBytes,
+                              .neededDiskBytes = needs.diskBytes};
   std::string why;
   for (jobs::Device& each : source.devices()) {
     if (!fits(device, each)) continue;

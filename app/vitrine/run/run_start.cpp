@@ -50,9 +50,8 @@ void requireFolderForAverage(const std::string& why, const std::string& key,
 
 /// A file or folder that the configuration names itself.
 train::AuxChoice auxFromFile(const std::string& why, const Json& values) {
-  train::AuxChoice choice;
-  choice.weights = values.at("weights").get<std::string>();
-  choice.use = values.at("use").get<std::string>();
+  train::AuxChoice choice{.weights = values.at("weights").get<std::string>(),
+                          .use = values.at("use").get<std::string>()};
   if (!fs::exists(choice.weights))
     throw NotFoundError(why + " '" + choice.weights.string() + "', which does not exist");
   if (fs::is_directory(choice.weights)) {
@@ -138,15 +137,13 @@ EventRecord selectedEvent(const Json& selection, const Grid& grid,
   }
   const auto metric = selection.at("metric").get<std::string>();
   const Json& winner = selection.at("candidates").at(best);
-  EventRecord event;
-  event.kind = "selected";
-  event.text = candidateText(winner) + " is the best of " + std::to_string(means.size()) + " by " +
-               metric + " (" + formatReal(*means[best], 4) + ")";
-  event.data = {{"metric", metric},
-                {"direction", selection.at("direction")},
-                {"chosen", winner.at("values")},
-                {"candidates", std::move(table)}};
-  return event;
+  return {.kind = "selected",
+          .text = candidateText(winner) + " is the best of " + std::to_string(means.size()) +
+                  " by " + metric + " (" + formatReal(*means[best], 4) + ")",
+          .data = {{"metric", metric},
+                   {"direction", selection.at("direction")},
+                   {"chosen", winner.at("values")},
+                   {"candidates", std::move(table)}}};
 }
 
 std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::RunRow& run) {
@@ -166,8 +163,7 @@ std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::
       if (found == dependencies.end())
         throw StoreError(nameOf(run) + " does not say which run its auxiliary network '" + name +
                          "' is of; the database is damaged: restore a backup");
-      train::AuxChoice choice;
-      choice.use = values.at("use").get<std::string>();
+      train::AuxChoice choice{.use = values.at("use").get<std::string>()};
       store::RunRow source;
       const CheckpointChoice from =
           checkpointOfOther(store, why, found->uuid, found->checkpoint, choice.use, source);

@@ -33,8 +33,7 @@ std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
     } catch (const Error& error) {
       // What it starts from failed, or is not there: the others can continue.
       log::error(error.what());
-      TrainedRun refused;
-      refused.run = store.run(ids[i]);
+      TrainedRun refused{.run = store.run(ids[i])};
       refused.state = refused.run.state;
       refused.reason = error.what();
       refused.code = error.code();

@@ -38,8 +38,7 @@ Json overridden(const Registry& registry, Json config, const std::vector<std::st
 TrainedModel openTrainedModel(store::RunStore& store, const Engine& engine,
                               const store::RunRow& run, const Opening& opening) {
   const at::Device device = train::resolveDevice(opening.device);
-  TrainedModel trained;
-  trained.checkpoint = chooseCheckpoint(store, run, opening.which, opening.use);
+  TrainedModel trained{.checkpoint = chooseCheckpoint(store, run, opening.which, opening.use)};
   const Json config = overridden(engine.registry, store.config(run.id), opening.overrides);
   train::useThreads(Config(config).maybeInteger("train.threads"));
   trained.run = train::restoreRun(engine.registry, config, run.seed, trained.checkpoint.weights,

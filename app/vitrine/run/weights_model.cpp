@@ -25,8 +25,7 @@ Json modelTable(const Registry& registry, const std::vector<std::string>& texts)
 
 WeightsModel openWeights(const Registry& registry, const Config& model,
                          const std::filesystem::path& weights, const std::string& resizePositions) {
-  WeightsModel opened;
-  opened.model = registry.architecture(model.text("architecture")).build(model, 0);
+  WeightsModel opened{.model = registry.architecture(model.text("architecture")).build(model, 0)};
   LoadOptions load;
   load.resizePositions = resizePositions;
   load.family = [&registry](const std::vector<std::string>& names) {

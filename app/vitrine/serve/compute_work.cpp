@@ -44,8 +44,7 @@ Json settingsFrom(const Json& request, const Schema& schema, const std::string& 
 
 /// The tensors of a request, by the names in `outputs`.
 OutputChoice choiceFrom(const Json& request) {
-  OutputChoice choice;
-  choice.isEffective = flagOf(request, "effective");
+  OutputChoice choice{.isEffective = flagOf(request, "effective")};
   const std::map<std::string, const char*> known{
       {"logits", "logits"},
       {"features", "features"},

@@ -49,8 +49,7 @@ std::vector<double> meansByLayer(const std::vector<store::MetricSummary>& summar
 }
 
 Shown look(store::RunStore& store, const store::TaskCards& cards, std::int64_t id) {
-  Shown shown;
-  shown.run = store.run(id);
+  Shown shown{.run = store.run(id)};
   const std::vector<store::MetricSummary> summaries = store.summaries(id);
   const store::RunCard card = store::runCard(store::cardOf(cards, store::taskOf(store.config(id))),
                                              store.metricNames(id), metricKinds(store));

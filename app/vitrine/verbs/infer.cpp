@@ -114,10 +114,9 @@ int inferVerb(const Arguments& arguments) {
   const LoadReport& report = opened.report;
   const std::shared_ptr<TensorProgram> program = programOf(*opened.model, imageShapeOf(config));
   const TensorMap inputs = checkedInputs(*program, readTensors(options.input), options.input);
-  OutputChoice choice;
-  choice.names = chosenOutputs(*program, inputs, options);
-  choice.isEffective = options.isEffective;
-  choice.batchSize = options.batchSize;
+  OutputChoice choice{.names = chosenOutputs(*program, inputs, options),
+                      .isEffective = options.isEffective,
+                      .batchSize = options.batchSize};
   const InputSource source = inputSource(*program, inputs, choice);
   const at::Device device = train::resolveDevice(options.device);
   opened.model->module().to(device);

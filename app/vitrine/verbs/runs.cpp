@@ -35,8 +35,7 @@ struct Scores {
 };
 
 Scores readScores(store::RunStore& store) {
-  Scores scores;
-  scores.cards = describedTaskCards();
+  Scores scores{.cards = describedTaskCards()};
   store::RunScores reader;
   scores.ofRun = reader.read(store, scores.cards);
   scores.tasks = reader.tasks();

@@ -204,8 +204,7 @@ int sampleVerb(const Arguments& arguments) {
   CommandLine line("sample",
                    {"vitrine sample 3 class=3 seed=1 sampler=heun steps=50 guidance=2 count=16",
                     "vitrine sample 3 --verify 17"});
-  ModelChoice asked;
-  asked.use = "auto";
+  ModelChoice asked{.use = "auto"};
   std::string sampler, output;
   std::vector<std::string> overrides;
   addTrainedRun(line, asked);

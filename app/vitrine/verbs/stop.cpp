@@ -25,10 +25,7 @@ int stopVerb(const Arguments& arguments) {
     jobs::stopRun(store, id);
   } else {
     jobs::JobQueue queue(store);
-    jobs::Command command;
-    command.what = jobs::Command::What::Stop;
-    command.runs = {id};
-    result = jobs::execute(command, store, queue);
+    result = jobs::execute({.what = jobs::Command::What::Stop, .runs = {id}}, store, queue);
   }
   const bool isStopped = store.run(id).state == store::RunState::Stopped;
   log::info(store::nameOf(id) +
