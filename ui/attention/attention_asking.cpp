@@ -239,10 +239,7 @@ void AttentionPage::compute(std::size_t index) {
   const std::optional<AttentionWay> way = wayOf(run);
   if (models == nullptr || !way || shown_[index].ticket != 0) return;
   const bool isOtherWindow = isWindowMissing(index);
-  AttentionQuestion question;
-  question.way = *way;
-  question.sample = sample_;
-  question.image = own_;
+  AttentionQuestion question{.way = *way, .sample = sample_, .image = own_};
   if (own_.isNull()) question.split = shownSplit();
   if (way->hasPlaces && choice_.query.kind == QueryChoice::Kind::Patch)
     shown_[index].asked = question.place = choice_.query.place;
@@ -262,10 +259,7 @@ void AttentionPage::compute(std::size_t index) {
   if (known == nullptr) question.storeWithin = roomToStore(run);
   if (known != nullptr)
     question.layer = known->layers[static_cast<std::size_t>(choice_.layer)].number;
-  ModelChoice model;
-  model.run = run;
-  model.checkpoint = std::to_string(checkpointOf(run));
-  model.use = use_;
+  ModelChoice model{.run = run, .checkpoint = std::to_string(checkpointOf(run)), .use = use_};
   const auto answer = std::make_shared<AttentionResponse>();
   const auto panelOf = [this](std::int64_t asked) {
     return static_cast<std::size_t>(

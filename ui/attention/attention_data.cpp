@@ -52,8 +52,7 @@ int patchAt(const TokenGrid& grid, const TokenGrid::Place& place, Reach reach) {
 }  // namespace
 
 TokenGrid TokenGrid::of(std::vector<Cell> cells, QStringList words) {
-  TokenGrid grid;
-  grid.cells = std::move(cells);
+  TokenGrid grid{.cells = std::move(cells)};
   int off = 0;
   for (const Cell& cell : grid.cells) {
     grid.rows = std::max(grid.rows, cell.isOnGrid() ? cell.row + 1 : 0);

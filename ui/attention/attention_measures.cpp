@@ -114,8 +114,7 @@ QString whyNoRollout(const AttentionImage& image) {
 }
 
 Rollout rolloutOf(const AttentionImage& image, int upTo, const QueryChoice& choice) {
-  Rollout rollout;
-  rollout.whyNot = whyNoRollout(image);
+  Rollout rollout{.whyNot = whyNoRollout(image)};
   if (!rollout.whyNot.isEmpty()) return rollout;
   const int last = std::clamp(upTo, 0, static_cast<int>(image.layers.size()) - 1);
   const AttentionLayer& top = image.layers[static_cast<std::size_t>(last)];

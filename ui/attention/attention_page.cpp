@@ -245,11 +245,7 @@ void AttentionPage::onTarget(const FigureTarget& target) {
   choose(next);
 }
 
-void AttentionPage::askToken(int token) {
-  FigureTarget target;
-  target.token = token;
-  onTarget(target);
-}
+void AttentionPage::askToken(int token) { onTarget({.token = token}); }
 
 void AttentionPage::moveQuery(int down, int right) {
   const AttentionPanel* panel = leading();
@@ -351,8 +347,7 @@ std::unique_ptr<Figure> AttentionPage::figure() {
     figures.emplace_back(tr("%1, chosen head").arg(name), std::move(pictures.head));
   }
   if (figures.empty()) return nullptr;
-  FigureStyle style;
-  style.theme = currentTheme();
+  FigureStyle style{.theme = currentTheme()};
   return std::make_unique<SideBySide>(std::move(figures), 2, style);
 }
 

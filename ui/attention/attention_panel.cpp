@@ -44,8 +44,7 @@ AttentionPanel::AttentionPanel(std::int64_t run, QWidget* parent)
 }
 
 FigureStyle AttentionPanel::styleOf(const QString& title) const {
-  FigureStyle style;
-  style.title = title;
+  FigureStyle style{.title = title};
   if (!title.isEmpty()) style.run = seriesOf(run_);
   return style;
 }

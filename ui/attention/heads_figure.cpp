@@ -246,9 +246,8 @@ void HeadsFigure::drawHead(QPainter& painter, const QRectF& place, int layer, in
 }
 
 std::unique_ptr<Figure> makeDistancesFigure(const AttentionScene& scene, FigureStyle style) {
-  LineChart chart;
-  chart.title = QObject::tr("Mean attention distance");
-  chart.about = QObject::tr("a point a head, a line their mean");
+  LineChart chart{.title = QObject::tr("Mean attention distance"),
+                  .about = QObject::tr("a point a head, a line their mean")};
   chart.x.title = QObject::tr("layer");
   // There is no layer between two.
   chart.x.format = [](double value, int) {

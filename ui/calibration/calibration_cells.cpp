@@ -48,9 +48,8 @@ std::vector<int> CalibrationPage::drawnClasses() const {
 }
 
 std::unique_ptr<Figure> CalibrationPage::cueFigure() const {
-  CuePicture picture;
-  picture.title = tr("Shape or texture");
-  picture.about = tr("a dot a category, a line the mean");
+  CuePicture picture{.title = tr("Shape or texture"),
+                     .about = tr("a dot a category, a line the mean")};
   for (const auto& run : shown_) {
     const auto stored = stored_.find(run->run);
     if (stored == stored_.end()) continue;

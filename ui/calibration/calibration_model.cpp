@@ -221,8 +221,7 @@ std::vector<ReliabilityBin> binsOf(const Confidence& confidence, const Binning& 
 
 CalibrationResult calibrationOf(const Predictions& predictions, double temperature,
                                 const Binning& binning) {
-  CalibrationResult out;
-  out.temperature = temperature;
+  CalibrationResult out{.temperature = temperature};
   const std::size_t samples = predictions.samples();
   const auto classes = static_cast<std::size_t>(predictions.classes);
   const bool hasAll = canBinClasses(predictions);
@@ -313,8 +312,7 @@ FittedTemperature fitTemperature(const Predictions& predictions) {
     }
   }
   const double middle = (low + high) / 2;
-  FittedTemperature fitted;
-  fitted.temperature = std::exp(middle);
+  FittedTemperature fitted{.temperature = std::exp(middle)};
   fitted.nll = nllOf(predictions, fitted.temperature);
   fitted.isAtEdge = middle - std::log(kLeastTemperature) < 2 * kExact ||
                     std::log(kMostTemperature) - middle < 2 * kExact;

@@ -125,8 +125,7 @@ std::unique_ptr<Figure> CalibrationPage::temperatureFigure(Words words) const {
       chart.notes.push_back(
           {run->fitted.temperature, std::nullopt, fitted, seriesOf(run->run)});
   }
-  FigureStyle style;
-  style.run = seriesOf(currentRun());
+  FigureStyle style{.run = seriesOf(currentRun())};
   return makeLineChart(std::move(chart), style);
 }
 
@@ -234,9 +233,7 @@ FilmPicture CalibrationPage::filmPicture() const {
   const CalibrationRun& main = *current();
   const std::int64_t step = shownStep();
   for (const CalibrationFrame& frame : frames_) {
-    FilmPicture::Frame one;
-    one.step = frame.step;
-    one.ece = QStringLiteral("\u2013");
+    FilmPicture::Frame one{.step = frame.step, .ece = QStringLiteral("\u2013")};
     for (const CalibrationFrame::Line& line : frame.lines) {
       one.lines.emplace_back(line.run, line.bins);
       picture.names[line.run] = runName(line.run);

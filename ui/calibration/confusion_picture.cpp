@@ -197,9 +197,7 @@ class ConfusionFigure final : public Figure {
           .arg(picture_.names[label], picture_.names[predicted], count(at(label, predicted)));
     });
     addTarget(cells, [this, cells](const QPointF& point) {
-      FigureTarget target;
-      target.cell = cellAt(cells, classes_, classes_, point);
-      return target;
+      return FigureTarget{.cell = cellAt(cells, classes_, classes_, point)};
     });
   }
 

@@ -193,18 +193,14 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
   for (const store::VariantGroup& one : data.variants) configs.push_back(&one.config);
   const auto changes = tellingDifferences(configs, baseline);
   for (std::size_t i = 0; i < data.variants.size(); ++i) {
-    AblationRow row;
-    row.variant = i;
-    row.label = data.labels[i];
-    row.isBaseline = i == baseline;
+    AblationRow row{.variant = i, .label = data.labels[i], .isBaseline = i == baseline};
     if (!row.isBaseline) {
       row.differs = differsText(data, i, baseline);
       row.differsShort = shortDiffersText(data, changes[i]);
     }
     row.runs = QString::fromStdString(statesText(data.variants[i], data.runs));
     for (std::size_t m = 0; m < table.metrics.size(); ++m) {
-      AblationCell cell;
-      cell.sample = row.isBaseline ? base[m] : sample(i, table.metrics[m]);
+      AblationCell cell{.sample = row.isBaseline ? base[m] : sample(i, table.metrics[m])};
       if (!row.isBaseline) {
         cell.paired = pairedDifferences(cell.sample.values, base[m].values);
         cell.outcome = outcomeOf(cell.paired.statistics, table.metrics[m].meaning.direction);
@@ -229,8 +225,7 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
 }
 
 TableOrigin originOf(const CompareData& data, const std::string& databaseFile) {
-  TableOrigin origin;
-  origin.database = QFileInfo(QString::fromStdString(databaseFile)).fileName();
+  TableOrigin origin{.database = QFileInfo(QString::fromStdString(databaseFile)).fileName()};
   QStringList runs;
   for (const store::ComparedRun& run : data.runs) runs << QString::number(run.row.id);
   origin.runs = runs.join(QStringLiteral(", "));

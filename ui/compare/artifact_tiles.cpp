@@ -220,9 +220,7 @@ ArtifactTiles::Tile ArtifactTiles::readTile(store::RunReader& store, const Varia
                                             const std::vector<store::ArtifactRow>& artifacts,
                                             const std::vector<store::GeneratedImageRow>& images,
                                             const Catalog& catalog) {
-  Tile tile;
-  tile.title = variant.label;
-  tile.series = variant.series;
+  Tile tile{.title = variant.label, .series = variant.series};
   if (kind == kGenerated) {
     const std::vector<store::GeneratedImageRow> chosen =
         comparableImages(images, catalog, kMostImages);
@@ -309,9 +307,7 @@ void ArtifactTiles::reload() {
         answer->tiles.push_back(
             readTile(store, variants[i], answer->shown, artifacts[i], images[i], catalog));
       } catch (const NotFoundError& error) {  // its run was deleted meanwhile
-        Tile tile;
-        tile.missing = QString::fromUtf8(error.what());
-        answer->tiles.push_back(std::move(tile));
+        answer->tiles.push_back({.missing = QString::fromUtf8(error.what())});
       }
     }
     answer->stored = std::move(artifacts);
@@ -386,10 +382,7 @@ void ArtifactTiles::showComputing() {
 void ArtifactTiles::style(std::vector<std::pair<Figure*, const Tile*>> figures) const {
   std::optional<std::array<double, 2>> range;
   for (const auto& [figure, tile] : figures) {
-    FigureStyle own;
-    own.title = tile->title;
-    own.run = tile->series;
-    figure->setStyle(own);
+    figure->setStyle({.title = tile->title, .run = tile->series});
     if (const auto one = figure->valueRange()) {
       range = range ? std::array{std::min((*range)[0], (*one)[0]), std::max((*range)[1], (*one)[1])}
                     : *one;

@@ -433,9 +433,7 @@ void ComparePage::showCurves() {
 
 void ComparePage::drawCurves() {
   // The rows above are the key, unless lines differ by something else. Exports have a legend.
-  FigureStyle style;
-  style.legend = FigureLegend::None;
-  style.wrapsAbout = true;
+  FigureStyle style{.legend = FigureLegend::None, .wrapsAbout = true};
   differenceView_->setFigure(makeLineChart(charts_->difference, style));
   if (choice_.colour != "variant" || !choice_.dash.empty()) style.legend.reset();
   curvesView_->setFigure(makePanels(charts_->panels, style));

@@ -140,8 +140,7 @@ std::vector<std::size_t> differedRuns(const CompareData& data, const CompareChoi
 }
 
 DifferenceList differenceList(const CompareData& data, const std::vector<std::size_t>& runs) {
-  DifferenceList list;
-  list.runs = runs;
+  DifferenceList list{.runs = runs};
   std::vector<Json> configs, environments;
   for (const std::size_t run : runs) {
     const store::RunRow& row = data.runs[run].row;

@@ -11,9 +11,8 @@ namespace {
 
 /// The family as a column of the table would have it: all its members mean the same.
 AblationMetric metricOf(const CompareData& data) {
-  AblationMetric metric;
-  metric.name = data.family->name;
-  metric.meaning = data.measured.meanings.at(data.family->members.begin()->second);
+  AblationMetric metric{.name = data.family->name,
+                        .meaning = data.measured.meanings.at(data.family->members.begin()->second)};
   metric.meaning.title = store::kindOf(data.kinds, metric.name).title;
   metric.format = store::metricFormat(metric.name, metric.meaning.unit, metric.meaning.title);
   return metric;
@@ -83,9 +82,8 @@ LineChart familyChart(const CompareData& data, const CompareChoice& choice,
 LineChart familyDifferences(const CompareData& data, const CompareChoice& choice,
                             const AblationTable& table, const std::vector<std::size_t>& variants) {
   const AblationMetric metric = metricOf(data);
-  LineChart chart;
-  chart.title = QObject::tr("Difference to %1").arg(table.baselineLabel);
-  chart.about = QObject::tr("mean over common seeds, band: 95\u2009% interval");
+  LineChart chart{.title = QObject::tr("Difference to %1").arg(table.baselineLabel),
+                  .about = QObject::tr("mean over common seeds, band: 95\u2009% interval")};
   chart.x.title = QString::fromStdString(data.family->over);
   chart.y.title = metric.format.isPercent
                       ? QObject::tr("\u0394 %1 (points)").arg(data.titleOf(metric.name))

@@ -31,11 +31,7 @@ bool hasEnds(const ForestRow& row) {
 QString seedName(std::uint64_t seed) { return QObject::tr("seed %1").arg(seed); }
 
 ForestRow rowOf(const CompareData& data, const AblationRow& row) {
-  ForestRow out;
-  out.name = row.label;
-  out.series = seriesOf(data, row.variant);
-  out.isBaseline = row.isBaseline;
-  return out;
+  return {.name = row.label, .series = seriesOf(data, row.variant), .isBaseline = row.isBaseline};
 }
 
 void addSeed(ForestRow& row, const QString& name, double value) {
@@ -53,8 +49,7 @@ bool isSingleValued(const CompareData& data) {
 
 ForestChart forestChart(const CompareData& data, const AblationTable& table,
                         const std::vector<std::size_t>& variants) {
-  ForestChart chart;
-  chart.emptyText = QObject::tr("No counted run has a value.");
+  ForestChart chart{.emptyText = QObject::tr("No counted run has a value.")};
   if (table.metrics.empty()) return chart;
   const AblationMetric& metric = table.metrics.front();
   const double factor = metric.format.isPercent ? 100 : 1;
@@ -83,9 +78,8 @@ ForestChart forestChart(const CompareData& data, const AblationTable& table,
 
 ForestChart forestDifferences(const CompareData& data, const AblationTable& table,
                               const std::vector<std::size_t>& variants) {
-  ForestChart chart;
-  chart.emptyText =
-      QObject::tr("No variant has a counted run of a seed that %1 has.").arg(table.baselineLabel);
+  ForestChart chart{.emptyText = QObject::tr("No variant has a counted run of a seed that %1 has.")
+                                     .arg(table.baselineLabel)};
   if (table.metrics.empty()) return chart;
   const AblationMetric& metric = table.metrics.front();
   const double factor = metric.format.isPercent ? 100 : 1;

@@ -73,8 +73,7 @@ LatexColumn valuesOf(const AblationTable& table, std::size_t metric, bool isBest
 }
 
 LatexColumn differencesOf(const AblationTable& table, std::size_t metric) {
-  LatexColumn column;
-  column.isSigned = Signed::Yes;
+  LatexColumn column{.isSigned = Signed::Yes};
   for (const AblationRow& row : table.rows) {
     const PairedSample none;
     const PairedSample& paired = row.isBaseline ? none : row.cells[metric].paired;

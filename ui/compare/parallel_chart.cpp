@@ -56,8 +56,7 @@ std::vector<double> ParallelAxis::ticks(int most) const {
   // Values that a person set are round as they are.
   constexpr std::size_t kFew = 6;
   if (settings.size() <= kFew && !settings.empty()) return settings;
-  ChartAxis round;
-  round.scale = choice.isLog ? AxisScale::Log : AxisScale::Linear;
+  ChartAxis round{.scale = choice.isLog ? AxisScale::Log : AxisScale::Linear};
   return chartTicks(round, {low, high}, std::clamp(most, 2, 10)).values;
 }
 
@@ -125,8 +124,7 @@ std::vector<ParallelAxisChoice> parallelAxes(const CompareData& data, const Comp
 }
 
 ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice) {
-  ParallelChart chart;
-  chart.title = QString::fromStdString(data.experiment);
+  ParallelChart chart{.title = QString::fromStdString(data.experiment)};
   const std::vector<Quantity>& all = data.quantities;
   for (const ParallelAxisChoice& one : parallelAxes(data, choice)) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const Quantity& quantity) {
@@ -135,8 +133,7 @@ ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice
     if (found != all.end()) chart.axes.push_back({*found, one, 0, 1, {}, {}, {}});
   }
   for (std::size_t i = 0; i < data.runs.size(); ++i) {
-    ParallelLine line;
-    line.run = data.runs[i].row.id;
+    ParallelLine line{.run = data.runs[i].row.id};
     line.name = QObject::tr("%1, seed %2, run %3")
                     .arg(data.labels[data.ofRun[i]], QString::number(data.runs[i].row.seed),
                          QString::number(line.run));

@@ -331,8 +331,7 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
       for (std::size_t variant = 0; variant < data.variants.size(); ++variant) {
         const std::string naming = namingKey(result, data.variants[variant].name);
         if (naming.empty()) continue;
-        PublishedRow row;
-        row.place = QString::fromStdString(result.place);
+        PublishedRow row{.place = QString::fromStdString(result.place)};
         QStringList conditions;
         for (const auto& [key, value] : result.conditions) {
           if (key != "note" && key != "model" && key != "resolution")

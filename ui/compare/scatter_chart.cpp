@@ -101,9 +101,8 @@ std::vector<ScatterPoint> scatterPoints(const CompareData& data, const CompareCh
 LineChart scatterChart(const CompareData& data, const CompareChoice& choice) {
   const ScatterQuantities quantities = scatterQuantities(data, choice);
   const std::vector<ScatterPoint> points = scatterPoints(data, choice, quantities);
-  LineChart chart;
-  chart.title = quantities.y.name + QObject::tr(" against ") + quantities.x.name;
-  chart.about = QObject::tr("one point a run, ") + valueChoiceText(choice.value);
+  LineChart chart{.title = quantities.y.name + QObject::tr(" against ") + quantities.x.name,
+                  .about = QObject::tr("one point a run, ") + valueChoiceText(choice.value)};
   chart.x.title = axisTitle(quantities.x);
   chart.y.title = axisTitle(quantities.y);
   chart.x.scale = choice.isScatterLogX ? AxisScale::Log : AxisScale::Linear;

@@ -25,8 +25,7 @@ double placeOf(const store::MetricPoint& point, CurveAxis axis) {
 }
 
 ChartAxis axisOf(const CompareChoice& choice) {
-  ChartAxis axis;
-  axis.scale = choice.isLogX ? AxisScale::Log : AxisScale::Linear;
+  ChartAxis axis{.scale = choice.isLogX ? AxisScale::Log : AxisScale::Linear};
   switch (choice.axis) {
     case CurveAxis::Step:
       axis.title = QObject::tr("step");

@@ -48,8 +48,7 @@ std::unique_ptr<Figure> makeCurve(const Json& meta, std::vector<std::byte> data,
   if (view.shape.size() != 2 || view.shape[1] < 2 || view.shape[1] > 1 + kMostCurveLines)
     throw FileError("a curve needs the shape [points, 2], or [points, 1 + lines] of at most " +
                     std::to_string(kMostCurveLines) + " lines");
-  LineChart chart;
-  chart.title = metaText(meta, "title");
+  LineChart chart{.title = metaText(meta, "title")};
   if (chart.title.isEmpty()) chart.title = QObject::tr("Curve");
   chart.about = metaAbout(meta);
   chart.x.title = metaText(meta, "x");

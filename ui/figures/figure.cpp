@@ -95,9 +95,7 @@ void Figure::drawRing(QPainter& painter, const QRectF& part) const {
 
 Figure::Header Figure::headerOf(double width, const QString& title, const QString& about) const {
   constexpr double kLine = 20, kBelow = 8, kBetween = 12, kMark = 14;
-  Header header;
-  header.markWidth = style_.run > 0 ? kMark : 0;
-  header.titleHeight = kLine;
+  Header header{.markWidth = style_.run > 0 ? kMark : 0, .titleHeight = kLine};
   if (style_.isOnPaper() || style_.wrapsAbout) {
     const QFontMetricsF strong(titleLetters()), small(smallLetters());
     const double room = width - header.markWidth;

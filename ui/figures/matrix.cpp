@@ -293,9 +293,7 @@ class MatrixFigure final : public Figure {
     });
     if (isCounts_) {
       addTarget(grid, [this, grid](const QPointF& at) {
-        FigureTarget target;
-        target.cell = cellAt(grid, rows_, columns_, at);
-        return target;
+        return FigureTarget{.cell = cellAt(grid, rows_, columns_, at)};
       });
     }
   }

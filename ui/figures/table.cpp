@@ -197,8 +197,7 @@ class TableFigure final : public Figure {
     const double full = bodyLetters().pixelSize() * style().pointsPerPixel;  // points
     const double least =
         style().isOnPaper() ? std::min(1.0, FigurePaper::kLeastPoints / full) : kLeastOnScreen;
-    Layout layout;
-    layout.widths = columnWidths();
+    Layout layout{.widths = columnWidths()};
     if (layout.widths.empty() || sumOf(layout.widths) <= room) return layout;
     std::vector<double> words = pieceWidths(CellPiece::Word);
     while (sumOf(words) > room / layout.scale && layout.scale > least)

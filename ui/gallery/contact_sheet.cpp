@@ -359,8 +359,7 @@ QString ContactSheet::plotSummary() const {
 }
 
 DescribedPlot::Table ContactSheet::plotTable() const {
-  Table table;
-  table.columns = {tr("Image"), tr("Description"), tr("Star"), tr("Tags")};
+  Table table{.columns = {tr("Image"), tr("Description"), tr("Star"), tr("Tags")}};
   const auto [first, last] = inSight();
   for (int i = first; first >= 0 && i <= last && i < first + kMostTableRows; ++i) {
     const store::ImageEntry& image = model_.at(i);

@@ -32,9 +32,8 @@ QString wroteWords(const QString& file, std::size_t written, std::size_t asked) 
 std::vector<LabelledImage> GalleryPage::readImages(const std::vector<std::int64_t>& ids) {
   std::vector<LabelledImage> images;
   for (const std::int64_t id : ids) {
-    LabelledImage one;
-    one.row = workbench_.store().generatedImage(id);
-    one.picture = thumbnailOf(workbench_.store().generatedImagePng(id), 0);
+    LabelledImage one{.row = workbench_.store().generatedImage(id),
+                      .picture = thumbnailOf(workbench_.store().generatedImagePng(id), 0)};
     if (one.picture.isNull())
       throw FileError("the picture of image " + std::to_string(id) +
                       " is not a PNG file that can be read");

@@ -164,15 +164,13 @@ void GalleryPage::showLook() {
             : tr("This image is not in the database any more: its run was deleted."));
     return;
   }
-  ImageDetails::Facts facts;
-  facts.image = *looked_.a;
-  facts.other = looked_.b;
-  facts.run = runName(looked_.a->runId);
-  facts.classNames = classNames_.of(looked_.a->runId);
-  facts.picture = looked_.pictureA;
-  facts.isStarred = model_.isStarred(looked_.a->id);
-  facts.tags = model_.tags(looked_.a->id);
-  details_->setFacts(facts);
+  details_->setFacts({.image = *looked_.a,
+                      .other = looked_.b,
+                      .run = runName(looked_.a->runId),
+                      .classNames = classNames_.of(looked_.a->runId),
+                      .picture = looked_.pictureA,
+                      .isStarred = model_.isStarred(looked_.a->id),
+                      .tags = model_.tags(looked_.a->id)});
   if (looked_.pictureA.isNull()) {
     stage_->setSentence(
         tr("The picture of image %1 is not a PNG file that can be read.").arg(looked_.a->id));

@@ -182,10 +182,8 @@ void ImageDetails::setFacts(const Facts& facts) {
   for (const RecipeFact& line :
        recipeFacts(image.recipe, facts.other ? facts.other->recipe : Json(),
                    QStringLiteral("#%1 %2").arg(image.runId).arg(facts.run), facts.classNames)) {
-    Fact fact;
-    fact.label = line.label;
-    fact.value = line.value;
-    fact.definition = QString::fromStdString(line.key);
+    Fact fact{
+        .label = line.label, .value = line.value, .definition = QString::fromStdString(line.key)};
     if (line.isDifferent) fact.definition += tr("\nB: %1").arg(line.compared);
     rows.push_back(fact);
     differs.push_back(line.isDifferent);

@@ -330,8 +330,7 @@ QString ImageStage::plotSummary() const {
 }
 
 DescribedPlot::Table ImageStage::plotTable() const {
-  Table table;
-  table.columns = {tr("Image"), tr("Name"), tr("Width"), tr("Height")};
+  Table table{.columns = {tr("Image"), tr("Name"), tr("Width"), tr("Height")}};
   for (const auto& [mark, shown] : {std::pair(tr("A"), &a_), std::pair(tr("B"), &b_)}) {
     if (shown->picture.isNull()) continue;
     table.rows.push_back({mark, shown->name, QString::number(shown->picture.width()),

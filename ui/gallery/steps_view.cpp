@@ -274,8 +274,7 @@ QString StepsView::plotSummary() const {
 }
 
 DescribedPlot::Table StepsView::plotTable() const {
-  Table table;
-  table.columns = {tr("Run")};
+  Table table{.columns = {tr("Run")}};
   for (const std::int64_t step : table_.steps) table.columns << tr("Step %1").arg(count(step));
   for (const std::int64_t run : table_.runs) {
     QStringList row{runName_(run)};

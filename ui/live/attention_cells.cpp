@@ -57,9 +57,8 @@ int queryOf(const live::AttentionLayer& layer, const LiveQuery& query) {
 AttentionCells cellsOf(const live::AttentionLayer& layer, std::span<const float> row,
                        const live::Place* asking) {
   const LiveGrid grid(layer.keys);
-  AttentionCells cells;
-  cells.rows = static_cast<int>(grid.rows.size());
-  cells.columns = static_cast<int>(grid.columns.size());
+  AttentionCells cells{.rows = static_cast<int>(grid.rows.size()),
+                       .columns = static_cast<int>(grid.columns.size())};
   if (cells.rows == 0 || cells.columns == 0) {
     // Without places: all keys in one line.
     cells.rows = 1;

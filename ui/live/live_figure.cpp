@@ -81,10 +81,9 @@ std::unique_ptr<Figure> LivePage::attentionFigure() const {
   if (const QString name = model_.classOf(*frame); !name.isEmpty())
     artifact.meta["label_name"] = name.toStdString();
   if (layer->window >= 0) artifact.meta["window"] = layer->window;
-  FigureStyle style;
-  style.title = tr("Attention at step %1").arg(count(frame->step));
-  style.run = seriesOf(run_);
-  style.head = std::min(model_.head, layer->heads - 1);
+  FigureStyle style{.title = tr("Attention at step %1").arg(count(frame->step)),
+                    .run = seriesOf(run_),
+                    .head = std::min(model_.head, layer->heads - 1)};
   if (model_.queryKind() == LiveQuery::Kind::Patch)
     style.queryAt = {model_.query.row, model_.query.column};
   const live::Pixels& pixels = frame->pixels;
@@ -98,8 +97,7 @@ std::unique_ptr<Figure> LivePage::attentionFigure() const {
 }
 
 std::unique_ptr<Figure> LivePage::scheduleFigure() const {
-  LineChart schedule;
-  schedule.title = tr("Schedule");
+  LineChart schedule{.title = tr("Schedule")};
   schedule.x.title = tr("optimizer step");
   schedule.y.title = tr("value");
   std::int64_t number = 0;
@@ -120,8 +118,7 @@ std::unique_ptr<Figure> LivePage::scheduleFigure() const {
   };
   mark(schedule);
   if (model_.gaps().empty()) return makeLineChart(std::move(schedule));
-  LineChart change;
-  change.title = tr("Loss change if the schedule ended now");
+  LineChart change{.title = tr("Loss change if the schedule ended now")};
   change.x.title = schedule.x.title;
   change.y.title = tr("loss change");
   ChartSeries& series = change.series.emplace_back();
@@ -187,9 +184,7 @@ std::unique_ptr<Figure> LivePage::filmFigure() const {
 std::unique_ptr<Figure> LivePage::stepsFigure() const {
   if (model_.steps().empty()) return nullptr;
   constexpr double kMs = 1e3;
-  LineChart chart;
-  chart.title = tr("Step time");
-  chart.about = tr("time of each part");
+  LineChart chart{.title = tr("Step time"), .about = tr("time of each part")};
   chart.x.title = tr("optimizer step");
   chart.y.title = tr("milliseconds");
   Json rows = Json::array();

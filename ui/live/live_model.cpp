@@ -319,11 +319,7 @@ void LiveModel::moveQuery(int rows, int columns) {
 }
 
 live::Wishes LiveModel::wishes() const {
-  live::Wishes wishes;
-  wishes.rate = rate;
-  wishes.image = image;
-  wishes.layer = layer;
-  wishes.head = head;
+  live::Wishes wishes{.rate = rate, .image = image, .layer = layer, .head = head};
   if (queryKind() == LiveQuery::Kind::Patch) {
     wishes.queryRow = query.row;
     wishes.queryColumn = query.column;

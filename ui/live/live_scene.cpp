@@ -110,8 +110,7 @@ LivePlaces livePlaces(QSize size, bool hasSchedule, bool hasFilm) {
   const double left = std::round(wide * 0.585), right = wide - left;
   const int lower = (hasSchedule ? 1 : 0) + (hasFilm ? 1 : 0);
   const double top = std::round(lower == 0 ? high : high * (lower == 1 ? 0.53 : 0.4));
-  LivePlaces places;
-  places.heads = {gap, gap, left, top};
+  LivePlaces places{.heads = {gap, gap, left, top}};
   double y = gap + top + gap;
   const double each = lower == 0 ? 0 : std::floor((high - top - lower * gap) / lower);
   if (hasSchedule) {

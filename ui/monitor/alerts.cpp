@@ -123,9 +123,7 @@ std::vector<AlertNews> AlertWatch::asks(const std::vector<store::RunRow>& runs) 
       const auto known = seen_.find({row.id, metric});
       const bool isOpen = known != seen_.end() && !known->second.isOver;
       if (!isAlive(row.state) && !isOpen) continue;
-      AlertNews ask;
-      ask.run = row.id;
-      ask.metric = metric;
+      AlertNews ask{.run = row.id, .metric = metric};
       if (known != seen_.end()) ask.after = known->second.sequence;
       made.push_back(std::move(ask));
     }

@@ -28,8 +28,7 @@ void CurveCache::adopt(const CurveKey& key, SmoothedLine&& line) {
 }
 
 CurveReadRequest CurveCache::ask(const CurveKey& key) const {
-  CurveReadRequest made;
-  made.key = key;
+  CurveReadRequest made{.key = key};
   const auto found = entries_.find(key);
   if (found == entries_.end()) return made;
   const Entry& entry = found->second;

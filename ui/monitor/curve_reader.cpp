@@ -115,8 +115,7 @@ void readInSteps(CurveReading& reading, const CurveReadRequest& ask, CurveReadRe
 }
 
 CurveReadResponse readOne(store::RunReader& store, const CurveReadRequest& ask, CurveNames& names) {
-  CurveReadResponse answer;
-  answer.key = ask.key;
+  CurveReadResponse answer{.key = ask.key};
   try {
     CurveReading reading(store, names, answer);
     // Also of what the run never measured: otherwise it would be asked again and again.

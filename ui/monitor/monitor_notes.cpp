@@ -77,8 +77,7 @@ void MonitorPage::giveNotes(PlotCard& card) {
   for (const std::int64_t id : workbench_.selection().drawn()) {
     for (const store::CurveNoteRow& row : shownNotes(id)) {
       if (row.metric != card.metric()) continue;
-      CurveNote note;
-      note.metric = row.metric;
+      CurveNote note{.metric = row.metric};
       const auto curve = curveOf.find(id);
       note.run = curve == curveOf.end() ? id : curve->second;
       note.step = row.step;

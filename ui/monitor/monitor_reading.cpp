@@ -108,8 +108,7 @@ bool MonitorPage::isUpToDate(const CurveKey& key) const {
 
 void MonitorPage::read() {
   if (reader_.isBusy() || isFailing_ || (!isVisible() && !isReadingAll_)) return;
-  MonitorRequest ask;
-  ask.isDatabaseAsked = !hasDatabase_;
+  MonitorRequest ask{.isDatabaseAsked = !hasDatabase_};
   const bool areNamesOld = !sinceMeasured_.isValid() || sinceMeasured_.elapsed() > kMeasuredMs;
   std::map<std::int64_t, std::int64_t> sequences;
   std::set<std::int64_t> selected;

@@ -128,8 +128,7 @@ void MonitorPage::rebuild() {
     while (QLayoutItem* item = column_->takeAt(0)) delete item;
     sections_.clear();
     for (const Group& group : wanted) {
-      Section section;
-      section.name = group.name;
+      Section section{.name = group.name};
       if (!group.name.isEmpty()) {
         section.header = makeFoldButton(groupTitle(group.name), canvas_);
         section.header->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);

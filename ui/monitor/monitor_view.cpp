@@ -198,9 +198,7 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
   if (plot.curves().empty()) return nullptr;
   if (plot.hasOneValue()) return plot.bars(card.card().title, card.card().subtitle);
   const PlotSettings& settings = plot.settings();
-  LineChart chart;
-  chart.title = card.card().title;
-  chart.about = card.card().subtitle;
+  LineChart chart{.title = card.card().title, .about = card.card().subtitle};
   chart.x.title = xTitle();
   chart.x.scale = settings.isLogX ? AxisScale::Log : AxisScale::Linear;
   chart.x.range = {{plot.xAxis().lower, plot.xAxis().upper}};
@@ -214,10 +212,8 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
   for (const PlottedCurve& curve : plot.curves()) {
     const CurveSeries& from = *curve.series;
     const auto x = from.x(settings.x), y = from.y(), smooth = from.smoothed(settings.smoothing);
-    ChartSeries series;
-    series.name = curve.name;
-    series.run = seriesOf(curve.run);
-    series.symbol = seriesSymbol(curve.run);
+    ChartSeries series{
+        .name = curve.name, .run = seriesOf(curve.run), .symbol = seriesSymbol(curve.run)};
     // One point more on either side, so that the line continues to the edge.
     auto begin = std::lower_bound(x.begin(), x.end(), (*chart.x.range)[0]) - x.begin();
     auto end = std::upper_bound(x.begin(), x.end(), (*chart.x.range)[1]) - x.begin();

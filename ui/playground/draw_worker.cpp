@@ -206,8 +206,7 @@ void DrawWorker::askGrid(const SampleSettings& image) {
 }
 
 void DrawWorker::askAttention(const SampleSettings& image) {
-  Replay replay;
-  replay.patch = patchUnder(at_, patches_.at(patchKey(image)));
+  Replay replay{.patch = patchUnder(at_, patches_.at(patchKey(image)))};
   SampleSettings again = image;
   again.values["previews"] = frames_;
   again.values["attention"] = {replay.patch[0], replay.patch[1]};

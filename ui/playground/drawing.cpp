@@ -218,10 +218,9 @@ AttentionFrame attentionIn(const Json& meta, std::span<const std::byte> data) {
   const auto places = tokenPlaces(fieldOf(meta, "key_positions"), keys, "key_positions");
   if (places.empty()) throw FileError("the attention of a step does not say where its keys lie");
   const std::vector<TokenCell> cells = tokenCells(places, keys);
-  AttentionFrame frame;
-  frame.time = stateNumber(meta, "time");
-  frame.layers = static_cast<int>(view.shape[0]);
-  frame.heads = static_cast<int>(view.shape[1]);
+  AttentionFrame frame{.time = stateNumber(meta, "time"),
+                       .layers = static_cast<int>(view.shape[0]),
+                       .heads = static_cast<int>(view.shape[1])};
   for (const TokenCell& cell : cells) {
     frame.rows = std::max(frame.rows, cell.row + 1);
     frame.columns = std::max(frame.columns, cell.column + 1);

@@ -325,8 +325,7 @@ QString FilmStrip::plotSummary() const {
 }
 
 DescribedPlot::Table FilmStrip::plotTable() const {
-  Table table;
-  table.columns = {tr("step"), tr("time")};
+  Table table{.columns = {tr("step"), tr("time")}};
   if (!attention_.empty()) table.columns << tr("row") << tr("column") << tr("weight");
   for (int step = 0; step < frameCount(); ++step) {
     const QStringList begin{QString::number(step + 1), shortNumber(timeAt(step))};

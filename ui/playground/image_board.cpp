@@ -215,8 +215,7 @@ QString ImageBoard::plotSummary() const {
 }
 
 DescribedPlot::Table ImageBoard::plotTable() const {
-  Table table;
-  table.columns = {tr("row"), tr("column"), tr("image"), tr("hash")};
+  Table table{.columns = {tr("row"), tr("column"), tr("image"), tr("hash")}};
   if (drawing_ == nullptr) return table;
   for (const BoardTile& tile : layout_.tiles) {
     const DrawnCell& cell = drawing_->cells[static_cast<std::size_t>(tile.place.cell)];

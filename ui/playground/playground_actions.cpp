@@ -35,8 +35,7 @@ std::optional<GridAxis> axisFrom(const Json& state, const char* key) {
   if (!stateMember(found, "key").is_string() || !values.is_array() ||
       values.size() > SampleGrid::kMostCells)
     return std::nullopt;
-  GridAxis axis;
-  axis.key = stateText(found, "key");
+  GridAxis axis{.key = stateText(found, "key")};
   axis.values.assign(values.begin(), values.end());
   return axis;
 }

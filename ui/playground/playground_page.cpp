@@ -190,8 +190,7 @@ void PlaygroundPage::resizeEvent(QResizeEvent* event) {
 }
 
 SampleSettings PlaygroundPage::settings() const {
-  SampleSettings settings;
-  settings.values = form_->values();
+  SampleSettings settings{.values = form_->values()};
   const auto take = [&](const char* key, std::string& into) {
     into = stateText(settings.values, key, into);
     settings.values.erase(key);

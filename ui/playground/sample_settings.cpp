@@ -278,8 +278,7 @@ void SamplePace::learn(const SampleSettings& settings, double seconds,
 }
 
 SampleCost SamplePace::costOf(const std::vector<SampleSettings>& cells) const {
-  SampleCost cost;
-  cost.seconds = 0;
+  SampleCost cost{.seconds = 0};
   bool isFirst = true;
   for (const SampleSettings& cell : cells) {
     cost.images += cell.count();

@@ -39,8 +39,7 @@ std::optional<Replay> wayFrom(const store::ArtifactRow& strip,
                               const std::vector<store::ArtifactRow>& rows,
                               const WantedReplay& wanted, store::RunReader& store,
                               std::array<int, 2>& grid) {
-  Replay way;
-  way.film = storedFilm(strip.meta, store.artifactData(strip.id));
+  Replay way{.film = storedFilm(strip.meta, store.artifactData(strip.id))};
   const Json patch = settingOf(strip.meta, "attention");
   // The attention of its steps was stored after it, in their order.
   for (const store::ArtifactRow& row : rows) {

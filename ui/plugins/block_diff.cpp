@@ -72,14 +72,12 @@ std::vector<ModelBlock> blocksFromJson(const Json& report) {
   std::vector<ModelBlock> blocks;
   for (const Json& one : stateList(report, "blocks")) {
     if (!one.is_object()) continue;
-    ModelBlock block;
-    block.name = stateWords(one, "name");
-    block.kind = stateWords(one, "kind");
-    block.what = stateWords(one, "operator");
-    block.parameters = static_cast<std::int64_t>(stateNumber(one, "parameters"));
-    block.flops = stateNumber(one, "flops");
-    block.bytes = stateNumber(one, "activation_bytes");
-    blocks.push_back(std::move(block));
+    blocks.push_back({.name = stateWords(one, "name"),
+                      .kind = stateWords(one, "kind"),
+                      .what = stateWords(one, "operator"),
+                      .parameters = static_cast<std::int64_t>(stateNumber(one, "parameters")),
+                      .flops = stateNumber(one, "flops"),
+                      .bytes = stateNumber(one, "activation_bytes")});
   }
   return blocks;
 }

@@ -18,19 +18,17 @@ std::vector<PluginEntry> pluginsFromJson(const Json& report) {
   for (const auto& [key, state] : lists) {
     for (const Json& one : stateList(report, key)) {
       if (!one.is_object()) continue;
-      PluginEntry entry;
-      entry.state = state;
-      entry.id = stateWords(one, "id");
-      entry.version = stateWords(one, "version");
-      entry.file = stateWords(one, "file");
-      entry.sha256 = stateWords(one, "sha256");
-      entry.interface = stateWords(one, "interface");
-      entry.torch = stateWords(one, "torch");
-      entry.compiler = stateWords(one, "compiler");
-      entry.trust = stateWords(one, "trust");
-      entry.sentence = stateWords(one, "sentence");
-      entry.canBeTrusted = stateFlag(one, "can_be_trusted");
-      all.push_back(std::move(entry));
+      all.push_back({.state = state,
+                     .id = stateWords(one, "id"),
+                     .version = stateWords(one, "version"),
+                     .file = stateWords(one, "file"),
+                     .sha256 = stateWords(one, "sha256"),
+                     .interface = stateWords(one, "interface"),
+                     .torch = stateWords(one, "torch"),
+                     .compiler = stateWords(one, "compiler"),
+                     .trust = stateWords(one, "trust"),
+                     .sentence = stateWords(one, "sentence"),
+                     .canBeTrusted = stateFlag(one, "can_be_trusted")});
     }
   }
   return all;

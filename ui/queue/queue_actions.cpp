@@ -125,10 +125,9 @@ void QueuePage::fillMenu(QMenu& menu) {
 }
 
 void QueuePage::pauseQueue(store::QueueMode mode) {
-  jobs::Command command;
-  command.what =
-      mode == store::QueueMode::Paused ? jobs::Command::What::PauseAll : jobs::Command::What::Mode;
-  command.mode = mode;
+  jobs::Command command{.what = mode == store::QueueMode::Paused ? jobs::Command::What::PauseAll
+                                                                 : jobs::Command::What::Mode,
+                        .mode = mode};
   workbench_.queue().execute(command, [mode](const jobs::CommandResult& result) {
     if (mode == store::QueueMode::AfterCurrent) {
       return result.mode == store::QueueMode::Paused
@@ -153,13 +152,11 @@ void QueuePage::pauseRuns() {
 }
 
 void QueuePage::resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd end) {
-  jobs::Command command;
-  command.what = jobs::Command::What::Enqueue;
-  command.end = end;
-  give(command, runs, [](const jobs::CommandResult& result) {
-    return tr("%1 in the queue; runs with a checkpoint continue from it.")
-        .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
-  });
+  give({.what = jobs::Command::What::Enqueue, .end = end}, runs,
+       [](const jobs::CommandResult& result) {
+         return tr("%1 in the queue; runs with a checkpoint continue from it.")
+             .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
+       });
 }
 
 void QueuePage::removeRuns() {
@@ -193,16 +190,12 @@ void QueuePage::give(jobs::Command command, const std::vector<std::int64_t>& run
 
 void QueuePage::give(jobs::Command::What what, const std::vector<std::int64_t>& runs,
                      QueueService::Sentence sentence) {
-  jobs::Command command;
-  command.what = what;
+  jobs::Command command{.what = what};
   give(command, runs, std::move(sentence));
 }
 
 void QueuePage::move(const std::vector<std::int64_t>& runs, std::int64_t before) {
-  jobs::Command command;
-  command.what = jobs::Command::What::Move;
-  command.before = before;
-  give(command, runs);
+  give({.what = jobs::Command::What::Move, .before = before}, runs);
 }
 
 void QueuePage::moveBy(int places) {
@@ -224,10 +217,7 @@ void QueuePage::moveBy(int places) {
 }
 
 void QueuePage::setLimit(double seconds) {
-  jobs::Command command;
-  command.what = jobs::Command::What::Limit;
-  command.seconds = seconds;
-  give(command, selected(Section::Waiting));
+  give({.what = jobs::Command::What::Limit, .seconds = seconds}, selected(Section::Waiting));
 }
 
 void QueuePage::askLimit() {
@@ -257,10 +247,7 @@ void QueuePage::fillDeviceMenu() {
 }
 
 void QueuePage::setDevice(const std::string& device) {
-  jobs::Command command;
-  command.what = jobs::Command::What::Device;
-  command.device = device;
-  give(command, selected(Section::Waiting));
+  give({.what = jobs::Command::What::Device, .device = device}, selected(Section::Waiting));
 }
 
 }  // namespace vitrine::ui

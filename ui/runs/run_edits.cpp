@@ -57,9 +57,7 @@ std::vector<std::string> RunEdits::tagsOf(const QString& line) {
 /// The version is read before the text: a change between the two is met when this one is stored.
 RunEdits::Change RunEdits::changeOf(std::int64_t run, store::RunField field) {
   store::RunReader& store = workbench_.store();
-  Change change;
-  change.run = run;
-  change.version = store.version(run, field);
+  Change change{.run = run, .version = store.version(run, field)};
   const std::string* typed = workbench_.waiting(run, field);
   if (typed != nullptr)
     change.before = *typed;

@@ -28,9 +28,8 @@ QString layoutText(const Layout& layout) {
 std::optional<Layout> layoutOf(const QString& text) {
   const Json all = readJson(text.toStdString());
   if (!all.is_object()) return std::nullopt;
-  Layout layout;
-  layout.docks = QByteArray::fromBase64(QByteArray::fromStdString(stateText(all, "docks")));
-  layout.zoom = stateNumber(all, "zoom", 1);
+  Layout layout{.docks = QByteArray::fromBase64(QByteArray::fromStdString(stateText(all, "docks"))),
+                .zoom = stateNumber(all, "zoom", 1)};
   const Json& widths = stateTable(all, "widths");
   for (const auto& entry : widths.items()) {
     const double width = stateNumber(widths, entry.key().c_str());

@@ -313,9 +313,7 @@ QByteArray MainWindow::docksNow() const {
 
 Layout MainWindow::layoutNow() {
   noteDockWidths();
-  Layout layout;
-  layout.docks = docksNow();
-  layout.zoom = uiZoom();
+  Layout layout{.docks = docksNow(), .zoom = uiZoom()};
   for (const auto& [dock, width] : dockWidths_) layout.widths[dock->objectName()] = width;
   layout.page = pageIdAt(tabs_->currentIndex());
   for (const auto& [index, page] : made_) {

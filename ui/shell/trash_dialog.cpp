@@ -111,9 +111,7 @@ void TrashDialog::askEmpty() {
           .arg(counted(static_cast<std::int64_t>(runs_.size()), tr("run"), tr("runs")),
                QString::fromStdString(formatBytes(bytes)));
   if (!isConfirmed(this, tr("Empty trash"), text, tr("Remove"))) return;
-  jobs::Command command;
-  command.what = jobs::Command::What::EmptyTrash;
-  workbench_.queue().execute(command,
+  workbench_.queue().execute({.what = jobs::Command::What::EmptyTrash},
                              [](const jobs::CommandResult&) { return tr("The trash is empty."); });
   accept();
 }

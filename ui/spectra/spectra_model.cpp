@@ -47,8 +47,7 @@ void addLayers(Spectrum& spectrum, const Json& meta, std::span<const std::byte> 
   spectrum.images = stateInteger(meta, "images", spectrum.images);
   const Json& names = stateList(meta, "layers");
   for (std::int64_t l = 0; l < view.shape[0]; ++l) {
-    LayerSpectrum layer;
-    layer.layer = l;
+    LayerSpectrum layer{.layer = l};
     const auto at = static_cast<std::size_t>(l);
     if (at < names.size() && names[at].is_number_integer())
       layer.layer = names[at].get<std::int64_t>();

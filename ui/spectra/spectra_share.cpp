@@ -86,9 +86,7 @@ class ShareFigure final : public Figure {
     if (!picture_.isValues) drawThreshold(painter, axes, corner.value_or(QRectF()));
     addRegion(axes.plot, [this, axes](const QPointF& point) { return describe(axes, point); });
     addTarget(axes.plot, [axes](const QPointF& point) {
-      FigureTarget target;
-      target.queryAt = {{axes.y.valueAt(point.y()), axes.x.valueAt(point.x())}};
-      return target;
+      return FigureTarget{.queryAt = {{axes.y.valueAt(point.y()), axes.x.valueAt(point.x())}}};
     });
   }
 

@@ -82,8 +82,7 @@ SpectraPage::MissingVariants SpectraPage::missingVariants() const {
 SpectraPage::RankClaims SpectraPage::readRankClaims(
     store::RunReader& store, const std::vector<store::RunRow>& runs, const std::string& analysis,
     std::map<std::string, std::filesystem::path> folders) {
-  RankClaims claims;
-  claims.folders = std::move(folders);
+  RankClaims claims{.folders = std::move(folders)};
   const std::string measured = "analysis/" + analysis + "/";
   const auto isMeant = [&measured](const Claim& claim) {
     return claim.metric.starts_with(measured);

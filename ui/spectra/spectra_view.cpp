@@ -154,9 +154,7 @@ std::unique_ptr<Figure> SpectraPage::waterfallFigure() const {
   picture.shown = shownStep();
   picture.isSameScale = choice_.isSameScale;
   for (const auto& run : shown_) {
-    WaterfallPicture::Run one;
-    one.run = run->run;
-    one.name = runName(run->run);
+    WaterfallPicture::Run one{.run = run->run, .name = runName(run->run)};
     for (const auto& spectrum : run->steps) {
       one.steps.push_back(spectrum->step);
       one.columns.push_back(headOf(*spectrum));
@@ -217,9 +215,7 @@ std::unique_ptr<Figure> SpectraPage::controlsFigure() const {
 
 std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve SpectraRun::*curve,
                                                  const std::vector<SeedCurve>& seeds) const {
-  LineChart chart;
-  chart.title = title;
-  chart.about = headText().toLower();
+  LineChart chart{.title = title, .about = headText().toLower()};
   chart.x.title = tr("step");
   chart.x.isWhole = true;
   chart.y.least = 3;
@@ -244,9 +240,7 @@ std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve
   }
   for (const auto& run : shown_) {
     if (!seeds.empty()) break;
-    ChartSeries series;
-    series.name = runName(run->run);
-    series.run = seriesOf(run->run);
+    ChartSeries series{.name = runName(run->run), .run = seriesOf(run->run)};
     for (const auto& [step, value] : (*run).*curve) {
       series.x.push_back(static_cast<double>(step));
       series.y.push_back(value);

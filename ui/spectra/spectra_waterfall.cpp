@@ -189,11 +189,9 @@ class WaterfallFigure final : public Figure {
       return describe(index, box, size, point);
     });
     addTarget(box, [box, index](const QPointF& point) {
-      FigureTarget target;
-      target.image = static_cast<int>(index);
-      target.queryAt = {
-          {(box.bottom() - point.y()) / box.height(), (point.x() - box.left()) / box.width()}};
-      return target;
+      return FigureTarget{.image = static_cast<int>(index),
+                          .queryAt = {{(box.bottom() - point.y()) / box.height(),
+                                       (point.x() - box.left()) / box.width()}}};
     });
   }
 

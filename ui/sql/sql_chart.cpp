@@ -263,9 +263,7 @@ Json toJson(const SqlChartChoice& choice) {
 }
 
 SqlChartChoice sqlChartFromJson(const Json& json) {
-  SqlChartChoice choice;
-  choice.x = stateWords(json, "x");
-  choice.group = stateWords(json, "group");
+  SqlChartChoice choice{.x = stateWords(json, "x"), .group = stateWords(json, "group")};
   for (const Json& name : stateList(json, "y"))
     if (name.is_string()) choice.y << QString::fromStdString(name.get<std::string>());
   choice.isPoints = stateFlag(json, "points");

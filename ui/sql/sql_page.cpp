@@ -229,8 +229,7 @@ void SqlPage::readSchema() {
           metrics << QString::fromStdString(name);
         return [this, objects, metrics] {
           side_->setObjects(objects);
-          SqlEditor::Schema schema;
-          schema.metrics = metrics;
+          SqlEditor::Schema schema{.metrics = metrics};
           for (const SqlObject& object : objects) {
             QStringList& columns = schema.columns[object.name];
             for (const SqlObject::Column& column : object.columns) columns << column.name;
@@ -310,10 +309,9 @@ void SqlPage::stop() {
 
 void SqlPage::take(const Outcome& outcome) {
   busyTimer_.stop();
-  SqlBook::Past past;
-  past.sql = outcome.sql;
-  past.at = QDateTime::currentDateTimeUtc().toString(Qt::ISODate);
-  past.seconds = outcome.seconds;
+  SqlBook::Past past{.sql = outcome.sql,
+                     .at = QDateTime::currentDateTimeUtc().toString(Qt::ISODate),
+                     .seconds = outcome.seconds};
   if (outcome.error.isEmpty()) past.rows = static_cast<std::int64_t>(outcome.table->rows.size());
   book_.add(past);
   storeBook();

@@ -28,8 +28,7 @@ TourOffer::TourOffer(Workbench& workbench, QObject* parent)
   tour_ = readTour(builtInText(tourFile("tour.toml")).toStdString(), "tour.toml", problems);
   for (const Tour::Part& part : tour_.parts) {
     Problem problem;
-    Part own;
-    own.text = builtInText(tourFile(part.experiment)).toStdString();
+    Part own{.text = builtInText(tourFile(part.experiment)).toStdString()};
     if (const auto document = parseDocument(own.text, problem)) own.title = document->title;
     parts_.push_back(std::move(own));
   }

@@ -132,9 +132,7 @@ class QueueReader {
       rows_.insert_or_assign(row.id, std::move(row));
     }
     for (const std::int64_t id : changes.deleted) rows_.erase(id);
-    QueueView view;
-    view.mode = queue.mode();
-    view.entries = queue.list();
+    QueueView view{.mode = queue.mode(), .entries = queue.list()};
     std::erase_if(view.entries,
                   [&](const jobs::QueueEntry& entry) { return rows_.count(entry.run) == 0; });
     std::set<std::int64_t> queued;
@@ -417,19 +415,15 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
 }
 
 void QueueService::enqueueAgain(const std::vector<jobs::Command::Place>& places) {
-  jobs::Command command;
-  command.what = jobs::Command::What::Requeue;
-  command.places = places;
-  execute(command, [](const jobs::CommandResult& result) {
-    return tr("%1 in the queue again.")
-        .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
-  });
+  execute({.what = jobs::Command::What::Requeue, .places = places},
+          [](const jobs::CommandResult& result) {
+            return tr("%1 in the queue again.")
+                .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
+          });
 }
 
 void QueueService::resume() {
-  jobs::Command command;
-  command.what = jobs::Command::What::Mode;
-  execute(command, [](const jobs::CommandResult& result) {
+  execute({.what = jobs::Command::What::Mode}, [](const jobs::CommandResult& result) {
     return tr("The queue resumes with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
   });
 }

@@ -95,8 +95,7 @@ void rememberUuid(Workbench& workbench, const std::string& uuid) {
 }
 
 Recipe recipeOf(Workbench& workbench, const QString& pageId, const Page& page) {
-  Recipe recipe;
-  recipe.database = workbench.property(kUuidProperty).toByteArray().toStdString();
+  Recipe recipe{.database = workbench.property(kUuidProperty).toByteArray().toStdString()};
   if (recipe.database.empty()) {
     recipe.database = databaseUuid(workbench.store());
     rememberUuid(workbench, recipe.database);
@@ -167,10 +166,9 @@ std::optional<Recipe> recipeFromText(const QByteArray& text) {
   if (text.size() > kMostText) return std::nullopt;
   const Json json = readJson(text.toStdString());
   if (stateInteger(json, "version") != Recipe::kVersion) return std::nullopt;
-  Recipe recipe;
-  recipe.database = recipeWordOf(json, "database");
-  recipe.page = recipeWordOf(json, "page");
-  recipe.current = recipeWordOf(json, "current");
+  Recipe recipe{.database = recipeWordOf(json, "database"),
+                .page = recipeWordOf(json, "page"),
+                .current = recipeWordOf(json, "current")};
   if (recipe.page.empty()) return std::nullopt;
   for (const Json& run : stateList(json, "runs")) {
     if (recipe.runs.size() == kMostRecipeRuns) return std::nullopt;

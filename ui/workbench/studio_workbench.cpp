@@ -251,10 +251,7 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, jobs::Queu
            "interrupted or failed."));
     return;
   }
-  jobs::Command command;
-  command.what = jobs::Command::What::Start;
-  command.runs = wanted;
-  command.end = end;
+  jobs::Command command{.what = jobs::Command::What::Start, .runs = wanted, .end = end};
   queue_.execute(command, [this, end](const jobs::CommandResult& result) {
     if (result.runs.empty()) return tr("These runs are in the queue already.");
     const auto number = static_cast<std::int64_t>(result.runs.size());
@@ -287,9 +284,7 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
     showMessage(tr("Nothing to stop: no selected run is running or queued."));
     return;
   }
-  jobs::Command command;
-  command.what = jobs::Command::What::Stop;
-  command.runs = wanted;
+  jobs::Command command{.what = jobs::Command::What::Stop, .runs = wanted};
   const std::vector<jobs::Command::Place> places = queue_.view().places(wanted);
   const bool wasRunning = queue_.view().mode == store::QueueMode::Running;
   queue_.execute(command, [this, alive, places, wasRunning](const jobs::CommandResult& result) {
@@ -334,9 +329,7 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
 
 void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
   if (ids.empty()) return;
-  jobs::Command command;
-  command.what = jobs::Command::What::Delete;
-  command.runs = ids;
+  jobs::Command command{.what = jobs::Command::What::Delete, .runs = ids};
   const auto select = [this, runs = selection_.runs(), current = selection_.current(),
                        hidden = selection_.hidden()] {
     std::vector<std::int64_t> left = runs;
@@ -364,19 +357,17 @@ void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
 void StudioWorkbench::restoreRuns(const std::vector<std::int64_t>& ids,
                                   const std::function<void()>& select) {
   if (ids.empty()) return;
-  jobs::Command command;
-  command.what = jobs::Command::What::Restore;
-  command.runs = ids;
-  queue_.execute(command, [this, select](const jobs::CommandResult& result) {
-    watcher_.poll();
-    if (link_ == nullptr && !result.runs.empty()) {
-      if (select)
-        select();
-      else
-        selection_.setRuns(result.runs, result.runs.front());
-    }
-    return tr("Restored %1.").arg(namesOf(result.runs));
-  });
+  queue_.execute({.what = jobs::Command::What::Restore, .runs = ids},
+                 [this, select](const jobs::CommandResult& result) {
+                   watcher_.poll();
+                   if (link_ == nullptr && !result.runs.empty()) {
+                     if (select)
+                       select();
+                     else
+                       selection_.setRuns(result.runs, result.runs.front());
+                   }
+                   return tr("Restored %1.").arg(namesOf(result.runs));
+                 });
 }
 
 QString StudioWorkbench::namesOf(const std::vector<std::int64_t>& ids) {

@@ -9,8 +9,7 @@ namespace vitrine::ui {
 namespace {
 
 Json defaultsOf(const std::vector<Field>& fields) {
-  Schema schema;
-  schema.fields = fields;
+  Schema schema{.fields = fields};
   return schema.defaults();
 }
 

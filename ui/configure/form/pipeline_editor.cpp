@@ -143,9 +143,7 @@ QToolButton* PipelineEditor::button(const QString& text, const QString& name,
 void PipelineEditor::append(const ItemCard* card, const std::string& id) {
   const int at = static_cast<int>(items_.size());
   const QString title = titleOfItem(id);
-  Item item;
-  item.id = id;
-  item.frame = withRole(new QFrame(this), "card");
+  Item item{.id = id, .frame = withRole(new QFrame(this), "card")};
   auto* column = new QVBoxLayout(item.frame);
   column->setContentsMargins(px(4), px(2), px(4), px(2));
   column->setSpacing(0);

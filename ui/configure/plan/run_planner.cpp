@@ -17,9 +17,7 @@ RunPlanner::RunPlanner(std::filesystem::path database, QObject* parent, Work wor
 void RunPlanner::ask(std::string text, std::shared_ptr<const Catalog> catalog) {
   background_.run([this, work = work_, text = std::move(text), catalog = std::move(catalog)](
                       store::RunReader&, const std::atomic<bool>& isStale) -> Background::Finish {
-    PlanLimits limits;
-    limits.mostRuns = kMostRuns;
-    limits.isStale = &isStale;
+    PlanLimits limits{.mostRuns = kMostRuns, .isStale = &isStale};
     auto plan = std::make_shared<const Plan>(work(text, *catalog, limits));
     return [this, plan] { Q_EMIT planned(plan); };
   });

@@ -200,9 +200,7 @@ std::unique_ptr<Figure> makeCueFigure(CuePicture picture, FigureStyle style) {
 
 std::unique_ptr<Figure> makeCueDecisions(const Json& meta, std::vector<std::byte> data,
                                          FigureStyle style) {
-  CuePicture picture;
-  picture.title = QObject::tr("Shape or texture");
-  picture.about = metaAbout(meta);
+  CuePicture picture{.title = QObject::tr("Shape or texture"), .about = metaAbout(meta)};
   picture.runs.push_back({0, QObject::tr("all categories"), readCueDecisions(meta, data)});
   return makeCueFigure(std::move(picture), std::move(style));
 }

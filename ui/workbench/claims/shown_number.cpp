@@ -12,10 +12,8 @@ int ShownNumber::decimals() const { return count > 1 ? decimalsFor(uncertainty) 
 
 ShownNumber shownNumber(const SampleStatistics& statistics, const store::MetricFormat& format) {
   const double factor = format.isPercent ? 100 : 1;
-  ShownNumber shown;
-  shown.format = format;
-  shown.count = statistics.count;
-  shown.centre = statistics.mean * factor;
+  ShownNumber shown{
+      .count = statistics.count, .centre = statistics.mean * factor, .format = format};
   if (statistics.count < 2) return shown;
   shown.uncertainty = halfWidth(statistics) * factor;
   shown.lower = shown.centre - shown.uncertainty;
