@@ -187,8 +187,7 @@ Artifact mapArtifact(const Group& group, std::int64_t row, const std::vector<std
     layers.push_back(record.layer);
   }
   const at::Tensor all = at::stack(maps).contiguous();
-  Artifact map;
-  map.kind = artifact_kind::kAttention;
+  Artifact map{.kind = artifact_kind::kAttention};
   setFloat32(map, {all.const_data_ptr<float>(), static_cast<std::size_t>(all.numel())},
              all.sizes().vec(), {"layer", "head", "query", "key"});
   map.meta["layers"] = layers;
@@ -286,8 +285,7 @@ class AttentionMap final : public Analysis {
 
   std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
     const Batch& batch = context.batch;
-    Captured captured;
-    captured.ids = batch.sampleIds;
+    Captured captured{.ids = batch.sampleIds};
     const at::Tensor& images = batch.at("image");
     std::vector<CapturedSequence> sequences =
         captureSequences(context, config.integers("layers"), attentionKind(config));

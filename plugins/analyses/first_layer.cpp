@@ -28,8 +28,7 @@ struct Grid {
 Grid gridOf(const Tokens& tokens, const at::Tensor& image) {
   at::Tensor places = tokens.positions.to(at::kCPU, at::kLong);
   if (places.dim() == 3) places = places[0];
-  Grid grid;
-  grid.onGrid = std::get<0>(places.min(1)).ge(0).nonzero().flatten();
+  Grid grid{.onGrid = std::get<0>(places.min(1)).ge(0).nonzero().flatten()};
   if (grid.onGrid.numel() == 0) throw ConfigError("no token of this model is a patch");
   grid.positions = places.index_select(0, grid.onGrid);
   const at::Tensor sides = std::get<0>(grid.positions.max(0)) + 1;
@@ -116,9 +115,7 @@ FirstLayer firstLayerOf(TokenEncoder& model, const at::Tensor& image) {
   const Tokens base = model.embed(zeros);
   const Grid grid = gridOf(base, zeros);
   const at::Tensor values = base.values[0].to(at::kCPU, at::kDouble);
-  FirstLayer layer;
-  layer.tokens = values.index_select(0, grid.onGrid);
-  layer.positions = grid.positions;
+  FirstLayer layer{.tokens = values.index_select(0, grid.onGrid), .positions = grid.positions};
   // One pixel after another of the patch in the corner.
   const at::Tensor isFirst = std::get<0>(grid.positions.max(1)).eq(0).nonzero().flatten();
   const auto token = grid.onGrid[isFirst[0].item<std::int64_t>()].item<std::int64_t>();

@@ -42,9 +42,7 @@ Central centralOf(const at::Tensor& positions) {
   at::Tensor places = positions.to(at::kCPU, at::kLong);
   if (places.dim() == 3) places = places[0];
   const at::Tensor sides = std::get<0>(places.max(0)) + 1;
-  Central central;
-  central.rows = sides[0].item<std::int64_t>();
-  central.columns = sides[1].item<std::int64_t>();
+  Central central{.rows = sides[0].item<std::int64_t>(), .columns = sides[1].item<std::int64_t>()};
   central.row = central.rows / 2;
   central.column = central.columns / 2;
   const at::Tensor isIt =

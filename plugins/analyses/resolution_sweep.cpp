@@ -55,10 +55,9 @@ Point measure(ProbeContext& context, Sides size, std::string& score) {
   const ReopenedRun run = context.reopen(Json{{"model", {{"image_size", {size[0], size[1]}}}}});
   const std::vector<Evaluation> evaluations = run.session->evaluations();
   if (evaluations.empty()) throw ConfigError("the task of this run has no evaluation to repeat");
-  StepContext step;
-  step.position = context.position;
-  step.generator = context.generator;
-  step.device = deviceOf(context.model);
+  StepContext step{.position = context.position,
+                   .generator = context.generator,
+                   .device = deviceOf(context.model)};
   CollectedResults found;
   run.session->evaluate({evaluations.back(), step, {}}, found);
   if (score.empty()) score = mainScore(*run.session, found.scores);

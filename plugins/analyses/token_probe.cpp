@@ -49,8 +49,7 @@ void readTokens(ProbeContext& context, Split split, const std::vector<std::int64
     const Batch batch = context.session.read(split, some);
     const Tokens tokens = encoder.embed(batch.at("image").to(device));
     const at::Tensor values = encoder.encode(tokens, {}).to(at::kCPU, at::kDouble);
-    ProbedImages images;
-    images.labels = batch.at("label").to(at::kCPU, at::kLong);
+    ProbedImages images{.labels = batch.at("label").to(at::kCPU, at::kLong)};
     for (const at::Tensor& row : tokensByRow(tokens.positions))
       images.rows.push_back(values.index_select(1, row));
     use(images);

@@ -172,8 +172,7 @@ void describe(const std::vector<NamedTensor>& tensors, const std::string& what, 
 ValueSummary summaryOf(const at::Tensor& tensor) {
   const at::Tensor dense = valuesOf(tensor);
   const double* const data = dense.const_data_ptr<double>();
-  ValueSummary summary;
-  summary.values = dense.numel();
+  ValueSummary summary{.values = dense.numel()};
   double scale = 0, sum = 0;  // squares of what is divided by the scale do not overflow
   std::int64_t finite = 0;
   for (std::int64_t i = 0; i < summary.values; ++i) {

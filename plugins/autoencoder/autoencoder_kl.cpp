@@ -189,8 +189,7 @@ KlSizes sizesOf(const Config& config) {
 }
 
 Schema makeSchema() {
-  Schema schema;
-  schema.fields = codecFields();
+  Schema schema{.fields = codecFields()};
   schema.fields.insert(
       schema.fields.end(),
       {listField("block_out_channels", FieldType::Integer, Json{128, 256, 512, 512},

@@ -294,8 +294,7 @@ TaesdSizes sizesOf(const Config& config) {
 }
 
 Schema makeSchema() {
-  Schema schema;
-  schema.fields = codecFields();
+  Schema schema{.fields = codecFields()};
   schema.fields.insert(
       schema.fields.end(),
       {integerField("width", 64, "channels of every layer between").titled("Width").atLeast(1),

@@ -66,8 +66,7 @@ Field maskField() {
 }
 
 Schema makeSchema() {
-  Schema schema;
-  schema.fields = nn::sizeFields();
+  Schema schema{.fields = nn::sizeFields()};
   schema.fields.push_back(choiceField("mlp", "swiglu", {"swiglu", "gelu_erf", "gelu_tanh"},
                                       "feed-forward part of a block")
                               .titled("MLP"));
@@ -208,10 +207,9 @@ std::shared_ptr<Model> IllamaArchitecture::build(const Config& config, std::uint
   if (kind) mask = std::make_shared<CausalMask>(*kind, mode);
   c.mask = mask;
   c.init = nn::commonInit(c.inChannels * c.patchSize[0] * c.patchSize[1]);
-  SoftMask softMask;
-  softMask.schedule = scheduleOf(config.text("mask.schedule"));
-  softMask.alpha = config.maybeReal("mask.alpha");
-  softMask.epochs = config.integer("mask.epochs");
+  SoftMask softMask{.schedule = scheduleOf(config.text("mask.schedule")),
+                    .alpha = config.maybeReal("mask.alpha"),
+                    .epochs = config.integer("mask.epochs")};
   return std::make_shared<Illama>(c, mask, softMask, seed);
 }
 

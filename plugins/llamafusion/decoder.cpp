@@ -272,9 +272,8 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
         isSharedAttention ? maps({out.tail}, false) : byModality({out.tail}, routing, maps);
     const Projected p = turned(packed, angles.narrow(-2, prefix, width), pass.batch);
     take(p);
-    nn::AttendOptions options;
-    options.firstAllowedKey = columns(pass.firstKey, prefix, width);
-    options.lastAllowedKey = columns(pass.lastKey, prefix, width);
+    nn::AttendOptions options{.firstAllowedKey = columns(pass.firstKey, prefix, width),
+                              .lastAllowedKey = columns(pass.lastKey, prefix, width)};
     const at::Tensor values = attend(p.query, options).reshape({width * pass.batch, -1});
     const auto finish = [&](const std::vector<at::Tensor>& rows, bool isImage) {
       const ModalityLayer& modules = isImage ? image : own;
@@ -317,8 +316,7 @@ at::Tensor Decoder::whole(const DecoderLayer& layer, const at::Tensor& text, con
   const at::Tensor values = attention.value->weight.view({-1, 1, headDim, config_.dim})
                                 .expand({-1, times, -1, -1})
                                 .reshape({-1, config_.dim});
-  cpu::BlockInput input;
-  input.x = text;
+  cpu::BlockInput input{.x = text};
   // Scores are the same whatever the order of a head's channels.
   input.parameters[cpu::kQkvWeight] =
       at::cat({interleavedRows(attention.query->weight, headDim, 1),
@@ -389,11 +387,9 @@ at::Tensor Decoder::text(const at::Tensor& tokens, DecoderPass pass) const {
 std::vector<BlockCost> decoderCost(const Decoder& decoder, double tokens) {
   const LlamaConfig& c = decoder.config();
   std::vector<BlockCost> costs;
-  BlockCost table;
-  table.name = "model.embed_tokens";
-  table.kind = "embedding:" + std::to_string(c.vocab) + " rows";
-  table.parameters = decoder.embedding.numel();
-  costs.push_back(table);
+  costs.push_back({.name = "model.embed_tokens",
+                   .kind = "embedding:" + std::to_string(c.vocab) + " rows",
+                   .parameters = decoder.embedding.numel()});
   const auto add = [&](const std::string& name, BlockCost cost) {
     cost.name = name;
     costs.push_back(std::move(cost));
@@ -407,22 +403,17 @@ std::vector<BlockCost> decoderCost(const Decoder& decoder, double tokens) {
     add(prefix + "mlp", layer.mlp->cost(tokens));
     if (!layer.image) continue;
     // Each token goes through one set of modules: the copies add parameters, no work.
-    BlockCost copies;
-    copies.kind = "image copies";
+    BlockCost copies{.kind = "image copies"};
     for (const auto& parameter : layer.image->parameters()) copies.parameters += parameter.numel();
     add(prefix + "img", copies);
   }
   add("model.norm", decoder.norm->cost(tokens));
   if (decoder.imageNorm) {
-    BlockCost copy;
-    copy.kind = "image copies";
-    copy.parameters = c.dim;
-    add("model.img.norm", copy);
+    add("model.img.norm", {.kind = "image copies", .parameters = c.dim});
   }
-  BlockCost head;
-  head.kind = "linear:" + std::to_string(c.dim) + " to " + std::to_string(c.vocab);
-  head.parameters = c.isTied ? 0 : decoder.headWeight.numel();
-  head.macs = tokens * static_cast<double>(c.dim * c.vocab);
+  BlockCost head{.kind = "linear:" + std::to_string(c.dim) + " to " + std::to_string(c.vocab),
+                 .parameters = c.isTied ? 0 : decoder.headWeight.numel(),
+                 .macs = tokens * static_cast<double>(c.dim * c.vocab)};
   head.flops = 2 * head.macs;
   head.activationBytes = nn::kFloatBytes * tokens * static_cast<double>(c.dim + c.vocab);
   add("lm_head", head);

@@ -81,9 +81,7 @@ std::vector<BlockCost> FusionModel::cost() const {
       part.parameters = 0;
       all.push_back(std::move(part));
     }
-    BlockCost whole;
-    whole.name = "img_io";
-    whole.kind = "image modules' parameters";
+    BlockCost whole{.name = "img_io", .kind = "image modules' parameters"};
     for (const auto& parameter : io_->parameters()) whole.parameters += parameter.numel();
     all.push_back(whole);
   }
@@ -125,9 +123,7 @@ std::function<void(std::int64_t, const at::Tensor&)> FusionModel::attentionRecei
   return [tap = attentionTap_, places, time](std::int64_t layer, const at::Tensor& weights) {
     if (!isChosenLayer(tap->layers, layer)) return;
     // Nothing comes behind the softmax: both kinds are the same.
-    AttentionRecord record;
-    record.layer = layer;
-    record.weights = weights;
+    AttentionRecord record{.layer = layer, .weights = weights};
     record.queryPositions = record.keyPositions = places;
     if (places.defined()) {
       const std::int64_t queries = weights.size(2);
@@ -145,9 +141,7 @@ FusionModel::Joint FusionModel::joint(
   const at::Device device = tokens.device();
   const std::int64_t batch = tokens.size(0);
   requireTokens(tokens);
-  DecoderPass pass;
-  pass.batch = batch;
-  pass.tap = tap;
+  DecoderPass pass{.batch = batch, .tap = tap};
   if (attentionTap_) {
     pass.attentionTap =
         attentionReceiver(sequences.imageIndex, std::numeric_limits<double>::quiet_NaN());
@@ -289,10 +283,9 @@ TensorMap FusionModel::runTensors(const TensorMap& inputs, const std::set<std::s
     return found == inputs.end() ? at::Tensor() : found->second;
   };
   TensorMap out;
-  MixedSequences sequences;
-  sequences.tokens = inputs.at("ids");
-  sequences.imageIndex = inputs.at("image_index").to(at::kCPU);
-  sequences.positions = optional("positions");
+  MixedSequences sequences{.tokens = inputs.at("ids"),
+                           .imageIndex = inputs.at("image_index").to(at::kCPU),
+                           .positions = optional("positions")};
   if (const at::Tensor mask = optional("mask"); mask.defined())
     requireMask(mask, sequences.imageIndex);
   at::Tensor imageTokens = optional("image_tokens");

@@ -128,8 +128,7 @@ class LinearIo final : public ImageIo {
     const at::Tensor patches = images.view({-1, config_.channels, grid_[0], p, grid_[1], p})
                                    .permute({0, 2, 4, 1, 3, 5})
                                    .reshape({images.size(0), tokens(), patchWidth()});
-    Entered entered;
-    entered.time = time_->forward(time);
+    Entered entered{.time = time_->forward(time)};
     entered.tokens = in_->forward(patches) + entered.time.unsqueeze(1);
     if (positions_.defined()) entered.tokens = entered.tokens + positions_;
     if (!config_.addsNoised) return entered;
@@ -195,8 +194,7 @@ class UNetIo final : public ImageIo {
   }
 
   Entered enter(const at::Tensor& images, const at::Tensor& time) const override {
-    Entered entered;
-    entered.time = time_->forward(time);
+    Entered entered{.time = time_->forward(time)};
     entered.full = downRes0_->forward(downIn_->forward(images), entered.time);
     entered.half = downRes1_->forward(downSample_->forward(entered.full), entered.time);
     if (downAttention_) entered.half = downAttention_->forward(entered.half);

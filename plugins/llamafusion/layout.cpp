@@ -99,8 +99,7 @@ at::Tensor patchPlaces(const at::Tensor& imageIndex, std::int64_t rows, std::int
 
 Routing routingOf(const at::Tensor& imageIndex, std::int64_t batch, at::Device device) {
   const Rows rows(imageIndex);
-  Routing routing;
-  routing.prefix = rows.width();
+  Routing routing{.prefix = rows.width()};
   for (std::int64_t row = 0; row < rows.count(); ++row) {
     const std::int64_t* image = rows[row];
     const std::int64_t* first =

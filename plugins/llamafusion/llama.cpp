@@ -131,9 +131,7 @@ constexpr Size kSizes[] = {
 };
 
 Schema makeSchema() {
-  Schema schema;
-  schema.fields = llamaFields();
-  schema.rules = llamaRules();
+  Schema schema{.fields = llamaFields(), .rules = llamaRules()};
   for (const Size& size : kSizes) {
     schema.presets.push_back({std::string("llama/") + size.name, size.doc,
                               Json{{"dim", size.dim},

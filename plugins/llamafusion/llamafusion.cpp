@@ -66,8 +66,7 @@ std::vector<Field> imageFields() {
 }
 
 FusionConfig fusionConfig(const Config& config) {
-  FusionConfig c;
-  c.text = llamaConfig(config);
+  FusionConfig c{.text = llamaConfig(config)};
   const std::string separation = config.text("separation");
   c.separation = separation == "deep"      ? Separation::Deep
                  : separation == "shallow" ? Separation::Shallow
@@ -140,8 +139,7 @@ Json eightBillion(const char* separation) {
 }
 
 Schema makeSchema() {
-  Schema schema;
-  schema.fields = llamaFields();
+  Schema schema{.fields = llamaFields()};
   for (Field& field : imageFields()) schema.fields.push_back(std::move(field));
   schema.rules = llamaRules();
   schema.presets = {

@@ -116,9 +116,7 @@ at::Tensor TextDecoder::next(const at::Tensor& tokens, Cache* cache, Rows rows) 
 
 at::Tensor TextDecoder::logits(const TokenRows& rows) {
   requireTokens(rows.tokens);
-  DecoderPass pass;
-  pass.positions = rows.positions;
-  pass.firstKey = rows.firstKey;
+  DecoderPass pass{.positions = rows.positions, .firstKey = rows.firstKey};
   return Decoder::logits(finishText(text(rows.tokens, std::move(pass))));
 }
 

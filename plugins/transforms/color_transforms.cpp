@@ -38,10 +38,8 @@ std::vector<ColorChange> drawColorJitter(const ColorJitterRules& rules, Lanes& l
 }
 
 ThreeAugmentChange drawThreeAugment(double leastRadius, double mostRadius, Lanes& lanes) {
-  ThreeAugmentChange change;
-  change.kind = static_cast<ThreeAugmentKind>(lanes.below(3));
-  change.radius = lanes.between(leastRadius, mostRadius);
-  return change;
+  return {.kind = static_cast<ThreeAugmentKind>(lanes.below(3)),
+          .radius = lanes.between(leastRadius, mostRadius)};
 }
 
 void applyThreeAugment(const Pixels& image, const ThreeAugmentChange& change) {

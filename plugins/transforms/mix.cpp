@@ -123,10 +123,9 @@ class Mix final : public Transform {
   explicit Mix(MixKind kind) : kind_(kind) {}
 
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.needs = {"image", "label"};
-    card.offers = {"soft_label", "batch"};
+    ItemCard card{.kind = ItemKind::Transform,
+                  .offers = {"soft_label", "batch"},
+                  .needs = {"image", "label"}};
     const auto alpha = [](const char* name, double value, const char* title) {
       return realField(name, value, "share ~ Beta(alpha, alpha), one for the batch")
           .titled(title)
@@ -191,8 +190,7 @@ class Mix final : public Transform {
 
   std::unique_ptr<BatchTransform> forBatches(const Config& config,
                                              const TransformContext& context) const override {
-    MixSettings settings;
-    settings.probability = config.real("probability");
+    MixSettings settings{.probability = config.real("probability")};
     if (kind_ == MixKind::Mixup) settings.mixup = config.real("alpha");
     if (kind_ == MixKind::Cutmix) settings.cutmix = config.real("alpha");
     if (kind_ == MixKind::Either) {

@@ -20,8 +20,7 @@ JitterPlan planJitter(Size image, std::int64_t target, double ratio, double top,
     return std::max<std::int64_t>(
         1, static_cast<std::int64_t>(static_cast<double>(side) * factor + 0.5));
   };
-  JitterPlan plan;
-  plan.scaled = {scaled(image.height), scaled(image.width)};
+  JitterPlan plan{.scaled = {scaled(image.height), scaled(image.width)}};
   plan.crop = {std::min(plan.scaled.height, target), std::min(plan.scaled.width, target)};
   plan.top = static_cast<std::int64_t>(
       top * static_cast<double>(plan.scaled.height - plan.crop.height + 1));

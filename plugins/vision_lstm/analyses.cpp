@@ -130,8 +130,7 @@ Matrices matricesOf(ProbeContext& context, const std::vector<std::int64_t>& laye
   const at::NoGradGuard noGradient;
   auto& source = requireCapability<MemorySource>(context.model, "memory_weights");
   const kernels::MlstmOptions options = source.memoryOptions();
-  Matrices all;
-  all.ids = context.batch.sampleIds;
+  Matrices all{.ids = context.batch.sampleIds};
   const at::Tensor& images = context.batch.at("image");
   all.pictures = images.to(at::kCPU, at::kFloat, false, true);
   std::vector<at::Tensor> decay, weights;
@@ -410,10 +409,9 @@ double measureCost(CostForm form, std::int64_t tokens, std::int64_t width, int r
     *each = at::randn({1, 1, tokens, width}, generator);
   in.inputGate = at::randn({1, 1, tokens}, generator);
   in.forgetGate = at::randn({1, 1, tokens}, generator) + 3;
-  kernels::MlstmOptions options;
-  options.form =
-      form == CostForm::Recurrent ? kernels::MlstmForm::Recurrent : kernels::MlstmForm::Chunkwise;
-  options.chunk = form == CostForm::Quadratic ? tokens : kCostChunk;
+  kernels::MlstmOptions options{.form = form == CostForm::Recurrent ? kernels::MlstmForm::Recurrent
+                                                                    : kernels::MlstmForm::Chunkwise,
+                                .chunk = form == CostForm::Quadratic ? tokens : kCostChunk};
   const auto pass = [&] {
     if (form == CostForm::Softmax) {
       static_cast<void>(at::scaled_dot_product_attention(in.q, in.k, in.v));

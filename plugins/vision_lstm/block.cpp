@@ -46,12 +46,10 @@ at::Tensor OffsetNorm::forward(const at::Tensor& x) const {
 }
 BlockCost OffsetNorm::cost(double tokens) const {
   const double width = static_cast<double>(weight.numel());
-  BlockCost cost;
-  cost.kind = "norm:LayerNorm, gains 1 + w";
-  cost.parameters = weight.numel() + (bias.defined() ? bias.numel() : 0);
-  cost.flops = nn::kNormCost * tokens * width;
-  cost.activationBytes = nn::kFloatBytes * (2 * tokens * width + 2 * tokens);
-  return cost;
+  return {.kind = "norm:LayerNorm, gains 1 + w",
+          .parameters = weight.numel() + (bias.defined() ? bias.numel() : 0),
+          .flops = nn::kNormCost * tokens * width,
+          .activationBytes = nn::kFloatBytes * (2 * tokens * width + 2 * tokens)};
 }
 
 HeadNorm::HeadNorm(std::int64_t width, double eps, nn::Bias hasBias) : eps_(eps) {
@@ -133,9 +131,7 @@ CellInput Layer::cellInput(const at::Tensor& x, Grid grid) const {
       isRounded ? at::linear(rows, matching(rows, up->weight), matching(rows, up->bias))
                 : up->forward(rows);
   const std::int64_t inner = both.size(2) / 2;
-  CellInput in;
-  in.a = both.narrow(2, 0, inner);
-  in.z = both.narrow(2, inner, inner);
+  CellInput in{.a = both.narrow(2, 0, inner), .z = both.narrow(2, inner, inner)};
   in.convolved = convolution ? convolution->forward(in.a, grid) : in.a;
   in.c = at::silu(in.convolved);
   in.q = query->forward(in.c);
@@ -192,10 +188,7 @@ at::Tensor inOrder(const at::Tensor& x, const at::Tensor& order) {
 Block::Block(const VisionLstmConfig& c, double dropPath) {
   norm = register_module("norm", std::make_shared<OffsetNorm>(c.width, c.blockNormEps, c.bias));
   layer = register_module("layer", std::make_shared<Layer>(c));
-  nn::Residual::Options options;
-  options.norm = norm;
-  options.dropPath = {dropPath, nn::DropPath::Kind::Subset};
-  residual_ = nn::Residual(options);
+  residual_ = nn::Residual({.norm = norm, .dropPath = {dropPath, nn::DropPath::Kind::Subset}});
 }
 nn::Stream Block::forward(const at::Tensor& x, const Scan& scan, const at::Generator& generator,
                           const Internals& internals) const {

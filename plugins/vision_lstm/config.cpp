@@ -298,9 +298,7 @@ Schema makeSchema() {
 }
 
 VisionLstmConfig readConfig(const Config& config) {
-  VisionLstmConfig c;
-  c.imageSize = config.size("image_size");
-  c.patch = config.size("patch");
+  VisionLstmConfig c{.imageSize = config.size("image_size"), .patch = config.size("patch")};
   c.stride = config.has("stride") ? config.size("stride") : c.patch;
   c.inChannels = config.integer("in_channels");
   c.classes = config.integer("num_classes");

@@ -32,10 +32,9 @@ std::string wayOf(const VisionLstmConfig& c) {
 
 BlockCost convolutionCost(const Layer& layer, const VisionLstmConfig& c, double tokens) {
   const double inner = static_cast<double>(c.inner());
-  BlockCost cost;
-  cost.kind = "convolution:none";
-  cost.flops = nn::kActivationCost * tokens * inner;
-  cost.activationBytes = nn::kFloatBytes * tokens * inner;
+  BlockCost cost{.kind = "convolution:none",
+                 .flops = nn::kActivationCost * tokens * inner,
+                 .activationBytes = nn::kFloatBytes * tokens * inner};
   if (!layer.convolution) return cost;
   const auto& convolution = *layer.convolution;
   cost.kind = std::string("convolution:depthwise, ") +
@@ -52,8 +51,7 @@ BlockCost convolutionCost(const Layer& layer, const VisionLstmConfig& c, double 
 
 BlockCost mixerCost(const Layer& layer, const VisionLstmConfig& c, double tokens) {
   const double inner = static_cast<double>(c.inner());
-  BlockCost cost;
-  cost.kind = "qkv:block-diagonal, " + std::to_string(c.qkvBlock) + " wide";
+  BlockCost cost{.kind = "qkv:block-diagonal, " + std::to_string(c.qkvBlock) + " wide"};
   for (const auto& map : {layer.query, layer.key, layer.value})
     cost.parameters += map->weight.numel() + numbersOf(map->bias);
   cost.macs = 3 * tokens * inner * static_cast<double>(c.qkvBlock);
@@ -62,8 +60,7 @@ BlockCost mixerCost(const Layer& layer, const VisionLstmConfig& c, double tokens
 }
 
 BlockCost gateCost(const Layer& layer, const VisionLstmConfig& c, double tokens) {
-  BlockCost cost;
-  cost.kind = "gates:" + std::to_string(c.heads) + " heads";
+  BlockCost cost{.kind = "gates:" + std::to_string(c.heads) + " heads"};
   for (const auto& gate : {layer.memory->inputGate, layer.memory->forgetGate}) {
     cost.parameters += gate->weight.numel() + gate->bias.numel();
     cost.macs += tokens * static_cast<double>(gate->weight.numel());
@@ -77,10 +74,9 @@ BlockCost gateCost(const Layer& layer, const VisionLstmConfig& c, double tokens)
 BlockCost cellCost(const VisionLstmConfig& c, std::int64_t tokens) {
   const double count = static_cast<double>(tokens), inner = static_cast<double>(c.inner());
   const std::string way = wayOf(c);
-  BlockCost cost;
-  cost.kind = "memory:mLSTM, counted as " + way;
-  cost.macs =
-      cellMacs(way, {tokens, c.inner(), c.heads, c.cell.chunk > 0 ? c.cell.chunk : kCountedChunk});
+  BlockCost cost{.kind = "memory:mLSTM, counted as " + way,
+                 .macs = cellMacs(way, {tokens, c.inner(), c.heads,
+                                        c.cell.chunk > 0 ? c.cell.chunk : kCountedChunk})};
   cost.flops = 2 * cost.macs;
   // q, k, v and the output, with its stabiliser and sum.
   cost.activationBytes =
@@ -91,10 +87,9 @@ BlockCost cellCost(const VisionLstmConfig& c, std::int64_t tokens) {
 BlockCost gatingCost(const Layer& layer, const VisionLstmConfig& c, double tokens) {
   const double inner = static_cast<double>(c.inner());
   const HeadNorm& norm = *layer.memory->norm;
-  BlockCost cost;
-  cost.kind = "norm:LayerNorm of heads, skip, gate";
-  cost.parameters = numbersOf(norm.weight) + numbersOf(norm.bias) + layer.skip.numel();
-  cost.flops = (nn::kNormCost + nn::kActivationCost + 3) * tokens * inner;
+  BlockCost cost{.kind = "norm:LayerNorm of heads, skip, gate",
+                 .parameters = numbersOf(norm.weight) + numbersOf(norm.bias) + layer.skip.numel(),
+                 .flops = (nn::kNormCost + nn::kActivationCost + 3) * tokens * inner};
   // Normed, with its gains, with the skip, and the gate's activation.
   cost.activationBytes =
       nn::kFloatBytes * (3 * tokens * inner + 2 * tokens * static_cast<double>(c.heads));
@@ -148,15 +143,13 @@ std::vector<BlockCost> costOf(const Network& network, const VisionLstmConfig& c)
       named(network.projection->cost({grid.rows, grid.columns}), "patch_embed")};
   if (network.positions.defined() || network.classTokens.defined()) {
     const Grid stored = c.storedGrid();
-    BlockCost position;
-    position.name = "pos_embed";
-    position.kind = network.positions.defined()
-                        ? "position:learned, " + std::to_string(stored.rows) + " x " +
-                              std::to_string(stored.columns) + " places"
-                        : "position:none";
-    position.parameters = numbersOf(network.positions) + numbersOf(network.classTokens);
-    position.flops = tokens * static_cast<double>(c.width);
-    pieces.push_back(position);
+    pieces.push_back({.name = "pos_embed",
+                      .kind = network.positions.defined()
+                                  ? "position:learned, " + std::to_string(stored.rows) + " x " +
+                                        std::to_string(stored.columns) + " places"
+                                  : "position:none",
+                      .parameters = numbersOf(network.positions) + numbersOf(network.classTokens),
+                      .flops = tokens * static_cast<double>(c.width)});
   }
   for (std::size_t i = 0; i < network.blocks.size(); ++i)
     addBlock(pieces, *network.blocks[i], c, blockPrefix(c, static_cast<std::int64_t>(i)));

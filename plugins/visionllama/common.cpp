@@ -46,9 +46,7 @@ std::int64_t BlockSettings::usualHidden(std::int64_t width) const {
 }
 
 nn::BlockNames BlockSettings::names() const {
-  nn::BlockNames names;
-  names.attentionGain = "gamma_1";
-  names.mlpGain = "gamma_2";
+  nn::BlockNames names{.attentionGain = "gamma_1", .mlpGain = "gamma_2"};
   if (mlp == nn::MlpKind::SwiGlu) names.mlp = {"c_fc1", "c_proj", "c_fc2"};
   return names;
 }

@@ -20,10 +20,7 @@ at::Tensor mapOf(const at::Tensor& tokens, Sides grid) {
 namespace {
 
 nn::MultiHeadOptions attentionOptions(const MapBlockOptions& o) {
-  nn::MultiHeadOptions options;
-  options.width = o.width;
-  options.heads = o.heads;
-  options.inBias = o.settings.qkvBias;
+  nn::MultiHeadOptions options{.width = o.width, .heads = o.heads, .inBias = o.settings.qkvBias};
   if (o.sight == Sight::Cells) options.projections = nn::Projections::KeyValue;
   return options;
 }
@@ -161,8 +158,7 @@ at::Tensor MapBlock::whole(const nn::Stream& stream, const MapCall& call) const 
   if (call.tap || !stream.x.is_cpu() || !mlp_ || (isWindowed ? isPadded : !seesAll)) return {};
   const at::Tensor sum = stream.sum();
   const std::int64_t batch = sum.size(0);
-  cpu::BlockInput input;
-  input.x = isWindowed ? cutIntoWindows(sum, call.grid, o.window) : sum;
+  cpu::BlockInput input{.x = isWindowed ? cutIntoWindows(sum, call.grid, o.window) : sum};
   input.parameters[cpu::kNorm1Weight] = norm1_->gains();
   input.parameters[cpu::kNorm1Bias] = norm1_->bias;
   input.parameters[cpu::kNorm2Weight] = norm2_->gains();

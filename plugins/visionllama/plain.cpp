@@ -27,8 +27,7 @@ constexpr Size kSizes[] = {
 };
 
 Schema makeSchema() {
-  Schema schema;
-  schema.fields = nn::sizeFields();
+  Schema schema{.fields = nn::sizeFields()};
   for (Field& field : blockFields(1e-6, "constant")) schema.fields.push_back(std::move(field));
   schema.fields.push_back(choiceField("pool", "cls", {"cls", "gap"}, "input of the classifier")
                               .titled("Pooling")

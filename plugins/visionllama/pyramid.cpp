@@ -156,8 +156,7 @@ std::vector<std::int64_t> perStage(const Config& config, const char* key, std::s
 }
 
 PyramidOptions optionsOf(const Config& config, Use use) {
-  PyramidOptions o;
-  o.imageSize = config.size("image_size");
+  PyramidOptions o{.imageSize = config.size("image_size")};
   const Sides patch = config.size("patch_size");
   if (patch[0] != patch[1]) {
     throw ConfigError("patch_size [" + std::to_string(patch[0]) + ", " + std::to_string(patch[1]) +

@@ -357,8 +357,7 @@ bool PyramidModel::isTapped(std::int64_t layer) const {
 
 void PyramidModel::report(std::int64_t layer, const MapBlockOptions& block, Sides grid,
                           const at::Tensor& softmax) const {
-  AttentionRecord record;
-  record.layer = layer;
+  AttentionRecord record{.layer = layer};
   if (block.sight != Sight::Window) {
     record.weights = softmax;
     record.queryPositions = nn::gridPositions(grid);

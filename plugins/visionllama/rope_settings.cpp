@@ -128,11 +128,10 @@ Json trainedAnchor(const Config& config) {
 HeadRotation::HeadRotation(const RopeSettings& settings, std::int64_t heads, std::int64_t headDim)
     : settings_(settings) {
   if (settings.mode == RopeMode::None) return;
-  nn::RopeSpectrum spectrum;
-  spectrum.channels =
-      static_cast<std::int64_t>(settings.ratio * static_cast<double>(headDim) + 1e-9);
-  spectrum.axes = settings.axes;
-  spectrum.theta = settings.base;
+  nn::RopeSpectrum spectrum{
+      .channels = static_cast<std::int64_t>(settings.ratio * static_cast<double>(headDim) + 1e-9),
+      .axes = settings.axes,
+      .theta = settings.base};
   if (!settings.isShared) spectrum.heads = heads;
   const std::int64_t step = settings.mode == RopeMode::Line ? 2 : 4;
   if (spectrum.channels < step || spectrum.channels % step != 0) {

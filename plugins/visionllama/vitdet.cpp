@@ -49,10 +49,7 @@ struct Network final : torch::nn::Module {
     if (o.block.dropPathRule == nn::DropPathRule::Constant)
       std::fill(rates.begin(), rates.end(), o.block.dropPath);
     for (std::int64_t i = 0; i < o.depth; ++i) {
-      MapBlockOptions options;
-      options.width = o.width;
-      options.heads = o.heads;
-      options.hidden = o.hidden;
+      MapBlockOptions options{.width = o.width, .heads = o.heads, .hidden = o.hidden};
       const bool isWindowed =
           std::find(o.windowBlocks.begin(), o.windowBlocks.end(), i) != o.windowBlocks.end();
       options.sight = isWindowed ? Sight::Window : Sight::All;

@@ -38,8 +38,7 @@ constexpr Size kSizes[] = {
 };
 
 Schema makeSchema() {
-  Schema schema;
-  schema.fields = nn::sizeFields();
+  Schema schema{.fields = nn::sizeFields()};
   schema.fields.push_back(
       choiceField("mlp", "gelu_tanh", {"gelu_tanh", "gelu_erf"}, "activation of the MLP")
           .titled("MLP")

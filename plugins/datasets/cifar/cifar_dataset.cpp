@@ -100,9 +100,7 @@ ItemCard Cifar10Source::card() const {
 }
 
 std::shared_ptr<const Dataset> Cifar10Source::open(const Config& config) const {
-  DatasetInfo info;
-  info.mean = {0.4914, 0.4822, 0.4465};
-  info.deviation = {0.2470, 0.2435, 0.2616};
+  DatasetInfo info{.mean = {0.4914, 0.4822, 0.4465}, .deviation = {0.2470, 0.2435, 0.2616}};
   return std::make_shared<CifarDataset>(config.text("folder"), cifar10Layout(), std::move(info));
 }
 
@@ -122,9 +120,7 @@ ItemCard Cifar100Source::card() const {
 }
 
 std::shared_ptr<const Dataset> Cifar100Source::open(const Config& config) const {
-  DatasetInfo info;
-  info.mean = {0.5071, 0.4865, 0.4409};
-  info.deviation = {0.2673, 0.2564, 0.2762};
+  DatasetInfo info{.mean = {0.5071, 0.4865, 0.4409}, .deviation = {0.2673, 0.2564, 0.2762}};
   const Labels labels = config.text("labels") == "coarse" ? Labels::Coarse : Labels::Fine;
   return std::make_shared<CifarDataset>(config.text("folder"), cifar100Layout(labels),
                                         std::move(info));

@@ -144,8 +144,7 @@ ItemCard IdxFolderSource::card() const {
 }
 
 std::shared_ptr<const Dataset> IdxFolderSource::open(const Config& config) const {
-  DatasetInfo info;
-  info.classes = config.texts("classes");
+  DatasetInfo info{.classes = config.texts("classes")};
   return std::make_shared<IdxDataset>(config.text("folder"), std::move(info),
                                       "; set data.folder to the folder that has it");
 }

@@ -288,9 +288,7 @@ Listing listImages(const fs::path& folder, const ListingOptions& options) {
 }
 
 CaptionedListing listCaptions(const fs::path& folder, const fs::path& lists, Links links) {
-  ListingOptions options;
-  options.links = links;
-  options.lists = lists;
+  ListingOptions options{.links = links, .lists = lists};
   return Walk(folder, options).listCaptioned();
 }
 

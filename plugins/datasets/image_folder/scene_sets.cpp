@@ -52,11 +52,7 @@ Field imageSizeField() {
 }
 
 DatasetInfo colorInfo() {
-  DatasetInfo info;
-  info.channels = 3;
-  info.mean = {0.485, 0.456, 0.406};
-  info.deviation = {0.229, 0.224, 0.225};
-  return info;
+  return {.channels = 3, .mean = {0.485, 0.456, 0.406}, .deviation = {0.229, 0.224, 0.225}};
 }
 
 }  // namespace

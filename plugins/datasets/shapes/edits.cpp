@@ -70,10 +70,9 @@ class Edits final : public GeneratedSet {
   }
   Object newObject(Numbers& numbers, std::vector<std::int64_t>& shapes,
                    std::vector<std::int64_t>& colors) const {
-    Object object;
-    object.shape = takeFrom(shapes, numbers);
-    object.color = takeFrom(colors, numbers);
-    object.isLarge = numbers.below(2) == 1;
+    Object object{.shape = takeFrom(shapes, numbers),
+                  .color = takeFrom(colors, numbers),
+                  .isLarge = numbers.below(2) == 1};
     object.placement.radius = radiusOf(object.isLarge, info().height) * 0.85;
     object.placement.angle = numbers.between(-0.3, 0.3);
     return object;

@@ -61,8 +61,7 @@ std::uint64_t seedFrom(const Config& config) {
 }
 
 DatasetInfo imageInfo(std::int64_t channels, std::int64_t size) {
-  DatasetInfo info;
-  info.channels = channels;
+  DatasetInfo info{.channels = channels};
   info.height = info.width = size;
   info.mean.assign(static_cast<std::size_t>(channels), 0.5);
   info.deviation.assign(static_cast<std::size_t>(channels), 0.25);

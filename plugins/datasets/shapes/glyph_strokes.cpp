@@ -91,9 +91,7 @@ struct Font {
 Font fontOf(std::int64_t font) {
   const auto nth = static_cast<double>(font % 7);
   const std::string& family = fontFamily(font);
-  Font made;
-  made.width = 0.8 + 0.07 * nth;
-  made.pen = 0.42 + 0.06 * std::fmod(nth * 3, 5);
+  Font made{.width = 0.8 + 0.07 * nth, .pen = 0.42 + 0.06 * std::fmod(nth * 3, 5)};
   if (family == "serif") made.contrast = 0.1 + 0.06 * nth;
   if (family == "handwritten") {
     made.lean = 0.04 * nth;

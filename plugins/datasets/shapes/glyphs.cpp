@@ -216,8 +216,7 @@ class GlyphsSource final : public DatasetSource {
 
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size");
-    GlyphRules rules;
-    rules.label = 0;
+    GlyphRules rules{.label = 0};
     while (config.text("label") != kKinds[rules.label].name) ++rules.label;
     const std::string rotations = config.text("rotations");
     rules.rotations = rotations == "all" ? kRotations : rotations == "tilted" ? 5 : 1;

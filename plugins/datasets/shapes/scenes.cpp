@@ -17,10 +17,9 @@ Scene drawScene(Numbers& numbers, std::int64_t size, std::int64_t least, std::in
   Scene scene(size, kMostCovered);
   const std::int64_t wanted = least + numbers.below(most - least + 1);
   for (std::int64_t i = 0; i < wanted; ++i) {
-    Object object;
-    object.shape = numbers.below(kClasses);
-    object.color = numbers.below(kColors);
-    object.isShaded = numbers.below(2) == 1;
+    Object object{.shape = numbers.below(kClasses),
+                  .color = numbers.below(kColors),
+                  .isShaded = numbers.below(2) == 1};
     object.placement.radius = static_cast<double>(size) * numbers.between(0.09, 0.22);
     object.placement.angle = numbers.between(0, 2 * std::numbers::pi);
     addAnywhere(scene, object, numbers);

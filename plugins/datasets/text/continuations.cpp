@@ -156,9 +156,8 @@ std::optional<ChoiceQuestion> continuationQuestion(const std::string& sentence,
   const auto below = [&](std::size_t bound) {
     return static_cast<std::size_t>(stream.below(bound, 0, static_cast<std::uint64_t>(id), lane++));
   };
-  ChoiceQuestion question;
-  question.context = joined(std::span(words).first(half), " ");
-  question.choices = {joined(rest, " ")};
+  ChoiceQuestion question{.context = joined(std::span(words).first(half), " "),
+                          .choices = {joined(rest, " ")}};
   while (question.choices.size() < kContinuations) {
     for (std::size_t i = rest.size(); i > 1; --i) std::swap(rest[i - 1], rest[below(i)]);
     const std::string shuffled = joined(rest, " ");

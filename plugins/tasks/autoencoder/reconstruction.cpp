@@ -48,8 +48,7 @@ Artifact pairsOf(const Reconstructed& images, const std::vector<std::int64_t>& i
   const at::Tensor difference = shown((images.input - images.output).abs());
   const at::Tensor tiles =
       at::cat({input, gap, output, gap, difference}, 3).permute({0, 2, 3, 1}).contiguous();
-  Artifact grid;
-  grid.kind = artifact_kind::kImageGrid;
+  Artifact grid{.kind = artifact_kind::kImageGrid};
   setUint8(grid, {tiles.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(tiles.numel())},
            tiles.sizes().vec(), {"image", "row", "column", "channel"});
   grid.meta["title"] = "Input, output, absolute difference";

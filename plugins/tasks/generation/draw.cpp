@@ -186,10 +186,9 @@ class Drawing {
 
 DrawSettings drawSettings(const GenerationSession& session, Method method, const Config& config) {
   requireProcess(session, method);
-  DrawSettings s;
-  s.method = method;
-  s.steps = config.integer("steps");
-  s.guidance = {config.real("guidance"), config.integer("guidance_channels")};
+  DrawSettings s{.method = method,
+                 .steps = config.integer("steps"),
+                 .guidance = {config.real("guidance"), config.integer("guidance_channels")}};
   diffusion::requireGuidable(session.labelDrop(), s.guidance);
   s.asked = askedPatch(config, session.attention());
   switch (method) {
@@ -217,8 +216,7 @@ DrawSettings drawSettings(const GenerationSession& session, Method method, const
 }
 
 DrawSettings usualSettings(const GenerationSession& session) {
-  DrawSettings s;
-  s.steps = kUsualSteps;
+  DrawSettings s{.steps = kUsualSteps};
   if (session.process() == Time::Step) {
     s.method = Method::Ddim;
     s.isClipped = !session.hasCodec();

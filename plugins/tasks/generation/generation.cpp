@@ -117,9 +117,8 @@ class Session final : public GenerationSession {
     const bool isCached =
         latents_ && setup_.registry != nullptr && !isDry() && setup_.task.flag("latent_cache");
     if (isCached && !cached_) {
-      LatentCacheOptions options;
-      options.offBy = "task.latent_cache = false";
-      cached_ = latents_->cached(*setup_.registry, setup_.data, setup_.seed, options);
+      cached_ = latents_->cached(*setup_.registry, setup_.data, setup_.seed,
+                                 {.offBy = "task.latent_cache = false"});
     }
     return (isCached ? cached_ : pipeline_)->stream(Split::Train, trainingOptions(firstBatch));
   }
@@ -265,8 +264,7 @@ class Session final : public GenerationSession {
 
   Losses lossesOf(const at::Tensor& data, const at::Tensor& noise, const at::Tensor& time,
                   const at::Tensor& labels) {
-    Condition condition;
-    condition.label = labels;
+    Condition condition{.label = labels};
     if (process_ == Time::Flow) {
       const at::Tensor output =
           denoiser_.denoise(transport_.state(data, noise, time), time, condition);

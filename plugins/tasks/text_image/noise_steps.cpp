@@ -28,8 +28,7 @@ std::vector<NoiseStep> noiseSteps(const at::Tensor& shares, std::int64_t count) 
   std::vector<NoiseStep> all;
   double before = 1;
   for (const std::int64_t time : diffusion::respacedSteps(steps, std::to_string(count))) {
-    NoiseStep step;
-    step.time = time;
+    NoiseStep step{.time = time};
     step.kept = share[step.time];
     const double alpha = step.kept / before, beta = 1 - alpha;
     step.cleanPart = beta * std::sqrt(before) / (1 - step.kept);
@@ -44,8 +43,7 @@ std::vector<NoiseStep> noiseSteps(const at::Tensor& shares, std::int64_t count) 
 
 SteppedDown stepDown(const NoiseStep& step, const at::Tensor& image, const at::Tensor& noise,
                      std::optional<double> clip) {
-  SteppedDown out;
-  out.clean = (image - std::sqrt(1 - step.kept) * noise) / std::sqrt(step.kept);
+  SteppedDown out{.clean = (image - std::sqrt(1 - step.kept) * noise) / std::sqrt(step.kept)};
   if (clip) out.clean = out.clean.clamp(-*clip, *clip);
   out.mean = step.cleanPart * out.clean + step.nowPart * image;
   return out;

@@ -221,8 +221,7 @@ class Session final : public PipelineSession,
     const Batch batch =
         read(request.evaluation.split,
              chooseSamples(request.evaluation.split, isDry ? std::min(asked, kDryImages) : asked));
-    CaptionedDrawing drawing;
-    drawing.captions = captionsOf(batch);
+    CaptionedDrawing drawing{.captions = captionsOf(batch)};
     for (const text::TokenIds& caption : drawing.captions)
       drawing.titles.push_back(texts_.tokenizer->decode(caption));
     if (const auto found = batch.fields.find("label"); found != batch.fields.end()) {
@@ -324,9 +323,8 @@ class Session final : public PipelineSession,
     const MixedPrediction out = model_.mixed(rows.sequences);
     // A caption's score is about its own tokens: that an image comes first is the caller's choice.
     if (isClean) rows.targets.select(1, 0).fill_(text::kNoTarget);
-    Scored scored;
-    scored.textSum = crossEntropySum(out.logits, rows.targets);
-    scored.imageErrors = (out.noise.to(at::kFloat) - noise).square().flatten(1).mean(1);
+    Scored scored{.textSum = crossEntropySum(out.logits, rows.targets),
+                  .imageErrors = (out.noise.to(at::kFloat) - noise).square().flatten(1).mean(1)};
     // BOI or EOS is a target, too, and where the image comes first BOI after BOS.
     const std::int64_t more = order == Order::CaptionFirst || isClean ? 1 : 2;
     for (const auto& caption : captions) scored.tokens += std::ssize(caption) + more;
