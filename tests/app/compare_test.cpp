@@ -116,9 +116,8 @@ TEST(Compare, SaysOfHowManySeedsEachIntervalIsAndWhatIsLeftOut) {
     const std::int64_t experiment = store.run(1).experimentId;
     for (const store::RunState state : {store::RunState::Done, store::RunState::Failed}) {
       const std::int64_t id = store.addRuns(experiment, {run}).front();
-      store::RunStore::Batch batch;
-      batch.metrics.push_back({24, 1, 1, {{"test/top1", 0.5}}});
-      store.append(id, store.openSegment(id, 0, store::thisWorker(), Json::object()), batch);
+      store.append(id, store.openSegment(id, 0, store::thisWorker(), Json::object()),
+                   {.metrics = {{24, 1, 1, {{"test/top1", 0.5}}}}});
       store.setState(id, state, "because");
     }
   }

@@ -17,10 +17,7 @@ using ::testing::Not;
 
 /// A finished run of 1,000 points whose lowest and highest are at steps 333 and 667.
 std::int64_t addFinishedRun(store::RunStore& store, store::RunState end = store::RunState::Done) {
-  store::NewRun run;
-  run.name = "long";
-  run.config = Json::object();
-  const std::int64_t id = store.addRuns(store.experiment("e", ""), {run}).front();
+  const std::int64_t id = store.addRuns(store.experiment("e", ""), {{.name = "long"}}).front();
   const std::int64_t segment = store.openSegment(id, 0, store::thisWorker(), Json::object());
   store::RunStore::Batch batch;
   for (int step = 1; step <= 1000; ++step) {

@@ -106,11 +106,8 @@ bool Program::waitForError(const std::string& text) const {
 }
 
 Ended Program::wait() {
-  Ended ended;
-  ended.code = exitCodeOf(std::exchange(pid_, -1));
-  ended.out = readText(out_);
-  ended.err = readText(err_);
-  return ended;
+  return {
+      .code = exitCodeOf(std::exchange(pid_, -1)), .out = readText(out_), .err = readText(err_)};
 }
 
 std::string deviceLocks() { return sharedFolder().string() + "-" + std::to_string(::getpid()); }

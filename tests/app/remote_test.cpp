@@ -105,9 +105,8 @@ class RemoteDatabase : public ::testing::Test {
   /// A run in progress over there whose process is gone.
   [[nodiscard]] std::int64_t addLost() const {
     store::RunStore there(database);
-    store::NewRun lost;
-    lost.name = "lost";
-    const std::int64_t run = there.addRuns(there.experiment("Lost", ""), {lost}).front();
+    const std::int64_t run =
+        there.addRuns(there.experiment("Lost", ""), {{.name = "lost"}}).front();
     store::Worker gone = store::thisWorker();
     gone.startTime = "1";
     there.openSegment(run, 0, gone, Json::object());
@@ -174,10 +173,8 @@ TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
     run = there.runs().front().id;
     store::RunStore::Batch batch;
     for (const std::size_t bytes : {remote::kLargestFrame + 1, std::size_t{10}}) {
-      Artifact artifact;
-      artifact.analysis = "rank";
-      artifact.name = std::to_string(bytes);
-      artifact.kind = artifact_kind::kMatrix;
+      Artifact artifact{
+          .analysis = "rank", .name = std::to_string(bytes), .kind = artifact_kind::kMatrix};
       setUint8(artifact, std::vector<std::uint8_t>(bytes), {static_cast<std::int64_t>(bytes), 1},
                {"row", "column"});
       batch.artifacts.push_back(std::move(artifact));
@@ -248,9 +245,7 @@ TEST_F(RemoteDatabase, CarriesOrdersAndEditsThere) {
   EXPECT_EQ(ask(edit).at("theirs"), "typed here");
   EXPECT_EQ(there.note(run), "typed here");
 
-  jobs::Command command;
-  command.what = jobs::Command::What::Mode;
-  command.mode = store::QueueMode::Paused;
+  jobs::Command command{.what = jobs::Command::What::Mode, .mode = store::QueueMode::Paused};
   EXPECT_EQ(jobs::resultFromJson(ask({{"op", "command"}, {"command", toJson(command)}})).mode,
             store::QueueMode::Paused);
   store::RunStore reader = copy();

@@ -205,16 +205,14 @@ TEST(Report, SaysNothingOfPublishedNumbersThatNoVariantHas) {
             1u);
   {
     store::RunStore store(copy.database());
-    store::NewRun run;
-    run.config = {{"model", {{"width", 16}}}};
+    store::NewRun run{.config = {{"model", {{"width", 16}}}}};
     run.name = run.variant = "one";
     store::NewRun other = run;
     other.name = other.variant = "two";
     other.config["model"]["width"] = 32;
     for (const std::int64_t id : store.addRuns(store.experiment(title, ""), {run, other})) {
-      store::RunStore::Batch batch;
-      batch.metrics.push_back({1, 1, 1, {{"test/loss", 0.5}}});
-      store.append(id, store.openSegment(id, 0, store::thisWorker(), Json::object()), batch);
+      store.append(id, store.openSegment(id, 0, store::thisWorker(), Json::object()),
+                   {.metrics = {{1, 1, 1, {{"test/loss", 0.5}}}}});
       store.setState(id, store::RunState::Done, "");
     }
   }
@@ -241,9 +239,8 @@ TEST(Report, EscapesWhatADatabaseHolds) {
     const std::vector<std::int64_t> ids =
         store.addRuns(store.experiment(hostile, "# " + hostile + "\n"), {run, other});
     const std::int64_t id = ids.front();
-    store::RunStore::Batch batch;
-    batch.metrics.push_back({1, 1, 1, {{"test/" + std::string("<u>"), 0.5}}});
-    store.append(id, store.openSegment(id, 0, store::thisWorker(), {{"<s>", hostile}}), batch);
+    store.append(id, store.openSegment(id, 0, store::thisWorker(), {{"<s>", hostile}}),
+                 {.metrics = {{1, 1, 1, {{"test/" + std::string("<u>"), 0.5}}}}});
     GeneratedImage image = generatedImage(std::vector<std::uint8_t>{0, 255, 128, 7}, 2, 2, 1);
     image.recipe = {{"sampler", hostile}, {"settings", {{"prompt", hostile}}}, {"seed", "<q>"}};
     (void)store.addImage(id, image);

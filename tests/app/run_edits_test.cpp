@@ -97,9 +97,7 @@ TEST(Delete, MovesRowsAndFilesOfAllOrNoneToTheTrash) {
   EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 4u);
   {
     store::RunStore store(copy.database());
-    store::NewRun started;
-    started.name = "started";
-    started.config = store.config(2);
+    store::NewRun started{.name = "started", .config = store.config(2)};
     const std::int64_t id = store.addRuns(store.run(2).experimentId, {started}).front();
     store.claim(id);  // for this process, which is there
     const Ended refused = copy.run({"delete", "2", std::to_string(id)});

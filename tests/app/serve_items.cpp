@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/config/item_card.h"
 #include "core/model/tensor_program.h"
 #include "core/plugin/plugin.h"
 #include "tests/support/fake_model.h"
@@ -24,11 +25,8 @@ using namespace vitrine;
 class Painter final : public Sampler {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Sampler;
-    card.id = "painter";
-    card.title = "Painter";
-    card.doc = "Grey noise of 8 x 8 pixels, one step after the other";
+    ItemCard card = itemCard(ItemKind::Sampler, "painter", "Painter",
+                             "Grey noise of 8 x 8 pixels, one step after the other");
     card.needs = {ImageClassifier::kId};
     card.schema.fields = {
         integerField("steps", 4, "steps of an image").titled("Steps").range(1, 1'000'000'000),
@@ -45,9 +43,7 @@ class Painter final : public Sampler {
         if (request.config.flag("crash") && step == steps / 2) std::abort();
         results.progress(i * steps + step + 1, count * steps);
       }
-      Artifact rough;
-      rough.name = "rough";
-      rough.kind = artifact_kind::kCurve;
+      Artifact rough{.name = "rough", .kind = artifact_kind::kCurve};
       const std::vector<double> values{0, static_cast<double>(i)};
       setFloat64(rough, values, {1, 2}, {"point", "value"});
       results.artifact(std::move(rough));
@@ -103,13 +99,11 @@ class Denoising final : public test::FakeModel<TensorProgram> {
 class DenoisingArchitecture final : public Architecture {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Architecture;
-    card.id = "denoising";
-    card.title = "Denoising";
-    card.doc = "One gain for each channel of a latent";
-    card.offers = {TensorProgram::kId};
-    return card;
+    return {.kind = ItemKind::Architecture,
+            .id = "denoising",
+            .title = "Denoising",
+            .doc = "One gain for each channel of a latent",
+            .offers = {TensorProgram::kId}};
   }
   std::shared_ptr<Model> build(const Config&, std::uint64_t) const override {
     return std::make_shared<Denoising>();
@@ -134,11 +128,8 @@ class GatedListener final : public EvaluationListener {
 class GateAnalysis final : public Analysis {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Analysis;
-    card.id = "gate";
-    card.title = "Held evaluation";
-    card.doc = "Waits in the middle of an evaluation";
+    ItemCard card = itemCard(ItemKind::Analysis, "gate", "Held evaluation",
+                             "Waits in the middle of an evaluation");
     card.schema.fields = {
         textField("folder", "/", "of the files 'begun' and 'go'").titled("Folder")};
     return card;

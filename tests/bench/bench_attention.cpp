@@ -28,9 +28,7 @@ std::shared_ptr<const ui::AttentionImage> imageOf(int layers, int heads, int sid
   }
   const auto tokens = static_cast<int>(cells.size());
   for (int number = 0; number < layers; ++number) {
-    ui::AttentionLayer layer;
-    layer.number = number;
-    layer.heads = heads;
+    ui::AttentionLayer layer{.number = number, .heads = heads};
     layer.queries = layer.keys = tokens;
     layer.queryGrid = ui::TokenGrid::of(cells);
     layer.queryGrid.frame = QRectF(0, 0, 1, 1);

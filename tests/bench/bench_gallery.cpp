@@ -72,8 +72,7 @@ void fill(const std::string& file, int images) {
   store::RunStore made(file);
   std::vector<std::uint8_t> pixels(kSide * kSide);
   for (int first = 0; first < images; first += kOfRun) {
-    store::NewRun run;
-    run.name = "run of " + std::to_string(first);
+    store::NewRun run{.name = "run of " + std::to_string(first)};
     const std::int64_t id = made.addRuns(made.experiment("Gallery", ""), {run}).front();
     const std::int64_t segment =
         made.openSegment(id, 0, store::thisWorker(), vitrine::Json::object());

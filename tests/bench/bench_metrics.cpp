@@ -45,10 +45,8 @@ struct Place {
 };
 
 std::int64_t addRunning(store::RunStore& store) {
-  store::NewRun run;
-  run.name = newUuid();
-  run.config = Json::object();
-  const std::int64_t id = store.addRuns(store.experiment("bench", ""), {run}).front();
+  const std::int64_t id =
+      store.addRuns(store.experiment("bench", ""), {{.name = newUuid()}}).front();
   static_cast<void>(store.openSegment(id, 0, store::thisWorker(), Json::object()));
   return id;
 }

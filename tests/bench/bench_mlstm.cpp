@@ -29,9 +29,7 @@ int main(int count, char** words) {
   in.q = rows(), in.k = rows(), in.v = rows();
   in.inputGate = at::randn({batch, heads, tokens}).requires_grad_();
   in.forgetGate = (at::randn({batch, heads, tokens}) + 3).requires_grad_();
-  kernels::MlstmOptions cell;
-  cell.eps = 1e-6;
-  cell.chunk = std::stoll(options["--chunk"]);
+  kernels::MlstmOptions cell{.eps = 1e-6, .chunk = std::stoll(options["--chunk"])};
   const at::Tensor slope = at::randn({batch, tokens, heads, width}).transpose(1, 2);
   bench::takeTurns(3, [&] {
     return bench::timed([&] {

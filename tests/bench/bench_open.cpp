@@ -80,8 +80,7 @@ struct Seen {
 };
 
 Seen list(store::RunStore& store) {
-  Seen seen;
-  seen.runs = store.runs();
+  Seen seen{.runs = store.runs()};
   for (const char* name : {kMetric, "test/top1"}) {
     for (const auto& [run, value] : store.lastValues(name)) seen.sum += value;
   }

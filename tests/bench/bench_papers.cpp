@@ -181,8 +181,7 @@ void sample(Model& model, const Options& options) {
   auto& guided = *capabilityOf<diffusion::GuidedDenoiser>(model);
   const Denoiser::Sizes sizes = network.denoiserSizes();
   const at::Tensor labels = at::arange(options.batch, at::kLong).remainder(sizes.classes);
-  diffusion::OdeOptions ode;
-  ode.method = diffusion::OdeMethod::Euler;
+  diffusion::OdeOptions ode{.method = diffusion::OdeMethod::Euler};
   static_cast<void>(diffusion::solve(
       [&](const at::Tensor& state, double time) {
         return diffusion::guidedPrediction(network, guided, state, time, labels, {kGuidance, 0});
@@ -242,8 +241,7 @@ int main(int count, char** words) {
     const auto found = given.find(option);
     return found == given.end() ? usual : std::stoll(found->second);
   };
-  Options options;
-  options.mode = given["--mode"];
+  Options options{.mode = given["--mode"]};
   options.batch = number("--batch", options.batch);
   options.tokens = number("--tokens", options.tokens);
   options.steps = number("--steps", options.steps);

@@ -56,10 +56,8 @@ int main(int argc, char** argv) {
   for (const bool isSmoothed : {false, true}) {
     ui::CurvePlot plot;
     plot.resize(1000, 560);
-    ui::PlotSettings settings;
-    settings.smoothing =
-        isSmoothed ? ui::Smoothing{ui::Smoothing::Kind::Ema, 0.9} : ui::Smoothing{};
-    plot.setSettings(settings);
+    plot.setSettings(
+        {.smoothing = isSmoothed ? ui::Smoothing{ui::Smoothing::Kind::Ema, 0.9} : ui::Smoothing{}});
     plot.setCurves(plotted);
     plot.show();
     QImage screen(plot.size(), QImage::Format_RGB32);

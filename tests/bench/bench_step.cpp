@@ -80,8 +80,7 @@ int main(int count, char** words) {
       at::randn({batchSize, config.inChannels, config.imageSize[0], config.imageSize[1]});
   batch.fields["label"] = at::randint(config.classes, {batchSize}, at::kLong);
   BenchSession session(model);
-  train::StepOptions stepOptions;
-  stepOptions.precision = precision;
+  train::StepOptions stepOptions{.precision = precision};
   Registry registry;
   train::addTrainingItems(registry);
   stepOptions.optimizer = &registry.optimizer("adamw");

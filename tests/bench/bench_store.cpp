@@ -116,9 +116,7 @@ int main(int count, char** words) {
       return bench::timed([&] { (void)trainer.run(); });
     }
     store::RunStore store(database);
-    store::NewRun run;
-    run.name = newUuid();
-    run.config = planned.config;
+    store::NewRun run{.name = newUuid(), .config = planned.config};
     const std::int64_t id = store.addRuns(store.experiment("bench", ""), {run}).front();
     const std::int64_t segment = store.openSegment(id, 0, store::thisWorker(), Json::object());
     store::StoreSink sink(database, id, segment, control);

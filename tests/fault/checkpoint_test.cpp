@@ -27,9 +27,7 @@ namespace fs = std::filesystem;
 class CheckpointFaults : public ::testing::Test {
  protected:
   [[nodiscard]] Tracing saving(const char* worker, std::int64_t step) const {
-    Tracing tracing;
-    tracing.command = {worker, folder_.string(), std::to_string(step), "--stop"};
-    return tracing;
+    return {.command = {worker, folder_.string(), std::to_string(step), "--stop"}};
   }
   /// A whole checkpoint, or none of it: the newest is that of `step` or the one before, whatever
   /// else there is.

@@ -199,9 +199,7 @@ int train(const fs::path& database, std::int64_t id) {
   ::signal(SIGTERM, [](int) { control.ask(Request::Interrupt); });
   store::StoreSink sink(database, id, segment, control);
   const auto saveCheckpoint = [&](std::int64_t step) {
-    CheckpointRecord record;
-    record.step = step;
-    record.folder = "run-" + row.uuid + "/" + checkpointName(step);
+    CheckpointRecord record{.step = step, .folder = "run-" + row.uuid + "/" + checkpointName(step)};
     // Points first: a run that continues from here does not make them again.
     sink.flush();
     if (!fs::exists(folder / checkpointName(step))) {
@@ -227,9 +225,7 @@ int train(const fs::path& database, std::int64_t id) {
     MetricRecord record{step, static_cast<double>(step) / 10, static_cast<double>(step) / 20, {}};
     record.values = {{"train/loss", static_cast<double>(state)}, {"train/step", 1.0 * step}};
     sink.metrics(record);
-    ProgressRecord progress;
-    progress.step = step;
-    progress.totalSteps = steps;
+    ProgressRecord progress{.step = step, .totalSteps = steps};
     sink.progress(progress);
     if (step % every == 0) saveCheckpoint(step);
   }
@@ -308,9 +304,7 @@ int write(const fs::path& database, int number, int periodMs, int points) {
   };
   ::signal(SIGTERM, [](int) { isAsked.store(true); });
   store::RunStore store(database, store::OpenMode::ReadWrite);
-  store::NewRun add;
-  add.name = "writer " + std::to_string(number);
-  add.config = Json::object();
+  store::NewRun add{.name = "writer " + std::to_string(number)};
   const std::int64_t run = store.addRuns(store.experiment("writers", ""), {add}).front();
   const std::int64_t segment = store.openSegment(run, 0, store::thisWorker(), Json::object());
   std::ofstream(database.string() + ".ready-" + std::to_string(number));

@@ -140,9 +140,8 @@ INSTANTIATE_TEST_SUITE_P(Of, ForkingRuns, ::testing::Values("", "watched"), [](c
 TEST_F(EvilRuns, AreWatchedWhereThereIsNoControlGroup) {
   ::setenv("VITRINE_CONTAINMENT", "watched", 1);
   store::RunStore store(file());
-  store::QueueOptions small;
-  small.memoryLimitBytes = 200 << 20;
-  const std::int64_t hog = add(store, 6, 1, Json{{"kind", "memory_hog"}, {"at", 3}}, small);
+  const std::int64_t hog =
+      add(store, 6, 1, Json{{"kind", "memory_hog"}, {"at", 3}}, {.memoryLimitBytes = 200 << 20});
   const std::int64_t orphan = add(store, 6, 1, Json{{"kind", "orphan"}, {"at", 3}});
   const std::int64_t good = add(store, 6, 1);
   EXPECT_EQ(wait(start("work", {"--drain"})), 0);
@@ -157,8 +156,7 @@ TEST_F(EvilRuns, AreWatchedWhereThereIsNoControlGroup) {
 
 TEST_F(EvilRuns, AreKilledWhenTheyDoNotStopAndTheRowSaysSo) {
   store::RunStore store(file());
-  store::QueueOptions impatient;
-  impatient.graceSeconds = 0.5;
+  store::QueueOptions impatient{.graceSeconds = 0.5};
   // Deaf to SIGTERM, and hanging so that the request is not read either.
   const std::int64_t deaf =
       add(store, 100'000, 1, Json{{"kind", "deaf_hang"}, {"at", 3}}, impatient);
@@ -178,9 +176,7 @@ TEST_F(EvilRuns, AreKilledWhenTheyDoNotStopAndTheRowSaysSo) {
 
 TEST_F(EvilRuns, AreStoppedAtTheirTimeLimit) {
   store::RunStore store(file());
-  store::QueueOptions brief;
-  brief.timeLimitSeconds = 1;
-  const std::int64_t run = add(store, 100'000, 1, nullptr, brief);
+  const std::int64_t run = add(store, 100'000, 1, nullptr, {.timeLimitSeconds = 1});
   EXPECT_EQ(wait(start("work", {"--drain"})), 0);
   EXPECT_EQ(store.run(run).state, store::RunState::Stopped);
   EXPECT_EQ(store.run(run).reason, "stopped at its time limit of 1 s");

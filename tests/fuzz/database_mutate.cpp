@@ -431,8 +431,7 @@ std::string journalOf(const std::string& before, const std::string& after, Dice&
 }  // namespace
 
 DatabaseFiles mutateDatabase(const DatabaseSeed& seed, Dice& dice) {
-  DatabaseFiles files;
-  files.main = seed.main;
+  DatabaseFiles files{.main = seed.main};
   // Most bytes that are broken are noticed at once; values are what reaches the code behind.
   const bool hasValues = dice.below(2) == 0;
   if (hasValues) files.main = withOtherValues(seed, dice);

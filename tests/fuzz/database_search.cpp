@@ -187,9 +187,7 @@ class Bench {
     takes([&] { store.setTags(1, {"a", "b"}); });
     takes([&] { store.setCurveNotes(1, {{"train/loss", 3, "seen"}}, 0); });
     takes([&] {
-      store::NewRun run;
-      run.name = "new";
-      run.config = Json::parse(R"({"train": {"epochs": 1}})");
+      store::NewRun run{.name = "new", .config = Json::parse(R"({"train": {"epochs": 1}})")};
       const auto id = store.addRuns(store.experiment("first", ""), {run}).front();
       store.openSegment(id, 0, store::thisWorker(), Json::object());
     });

@@ -28,22 +28,18 @@ std::string contentOf(const fs::path& file) {
 }
 
 store::NewRun newRun(const char* name) {
-  store::NewRun run;
-  run.name = name;
-  run.config = Json::parse(R"({"model": {"width": 64, "mask": "soft"},
-                               "train": {"epochs": 5, "layers": [1, 2]}})");
-  run.origins = Json::parse(R"({"model.width": {"layer": "file", "line": 3}})");
-  return run;
+  return {.name = name,
+          .config = Json::parse(R"({"model": {"width": 64, "mask": "soft"},
+"train": {"epochs": 5, "layers": [1, 2]}})"),
+          .origins = Json::parse(R"({"model.width": {"layer": "file", "line": 3}})")};
 }
 
 Artifact artifact(const char* kind, std::int64_t step, const Json& more = Json::object()) {
-  Artifact made;
-  made.analysis = "attention_rank";
-  made.name = std::string(kind) + " 1";
-  made.kind = kind;
-  made.step = step;
-  made.meta = more;
-  return made;
+  return {.analysis = "attention_rank",
+          .name = std::string(kind) + " 1",
+          .kind = kind,
+          .step = step,
+          .meta = more};
 }
 
 store::RunStore::Batch artifactsOf(std::int64_t step) {
@@ -88,12 +84,8 @@ void train(store::RunStore& store, const fs::path& file, std::int64_t run) {
       store::filesFolder(file) / folder, 20, Json::object(),
       [](const fs::path& to) { std::ofstream(to / "state.json") << R"({"step": 20})"; });
   store::RunStore::Batch saved;
-  CheckpointRecord record;
-  record.step = 20;
-  record.folder = folder + "/" + checkpointName(20);
-  record.bytes = 12;
-  record.isBest = true;
-  saved.checkpoints.push_back(record);
+  saved.checkpoints.push_back(
+      {.step = 20, .folder = folder + "/" + checkpointName(20), .bytes = 12, .isBest = true});
   store.append(run, segment, saved);
   store.setLogFile(run, folder + "/run.log");
   std::ofstream(store::filesFolder(file) / folder / "run.log") << "a line\n";
@@ -122,9 +114,7 @@ void fill(const fs::path& file) {
                pointsOf(1, 5));
   store.setState(three, store::RunState::Failed, "no reason");
   store.deleteRun(gone);
-  store::QueueOptions options;
-  options.priority = 2;
-  jobs::JobQueue(store).enqueue(std::vector{two, three}, options);
+  jobs::JobQueue(store).enqueue(std::vector{two, three}, {.priority = 2});
 }
 
 /// Types and NOT NULL are words of the schema's text: without them every column takes everything.

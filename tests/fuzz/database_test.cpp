@@ -10,8 +10,7 @@ namespace vitrine::fuzz {
 namespace {
 
 TEST(ChangedDatabases, AreShownImportedOrRefusedButNeverCrashAnything) {
-  DatabaseSearch search;
-  search.count = isLong() ? 100'000 : 2'500;
+  DatabaseSearch search{.count = isLong() ? 100'000 : 2'500};
   // The short tier leaves the other cores to the tests beside it.
   search.processes = isLong() ? static_cast<int>(std::thread::hardware_concurrency()) : 1;
   search.keep = std::string(VITRINE_BINARY_DIR) + "/fuzz/found";

@@ -41,9 +41,7 @@ class HostileSchema : public ::testing::Test {
   HostileSchema() {
     sqlite3_auto_extension(reinterpret_cast<void (*)()>(addCanary));
     store::RunStore store(good());
-    store::NewRun run;
-    run.name = "a run";
-    run.config = Json::object();
+    store::NewRun run{.name = "a run"};
     const auto id = store.addRuns(store.experiment("x", ""), {run}).front();
     store.setNote(id, "a note");
     store.setTags(id, {"tag"});

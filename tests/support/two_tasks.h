@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/config/catalog.h"
+#include "core/config/item_card.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::testing {
@@ -14,18 +15,13 @@ namespace vitrine::testing {
 /// another plot and another unit.
 inline Catalog twoTasks() {
   Catalog catalog;
-  ItemCard classification;
-  classification.kind = ItemKind::Task;
-  classification.id = "classification";
-  classification.title = "Classification";
+  ItemCard classification = itemCard(ItemKind::Task, "classification", "Classification");
   classification.metrics = {{"top1", "ece", "top5"}, {"train/loss", "test/top1"}, "images"};
   catalog.items.push_back(classification);
-  ItemCard drawing;
-  drawing.kind = ItemKind::Task;
-  drawing.id = "drawing";
-  drawing.title = "Drawing";
-  drawing.metrics = {{"fid"}, {"train/loss/diffusion"}, "tokens"};
-  catalog.items.push_back(drawing);
+  catalog.items.push_back({.kind = ItemKind::Task,
+                           .id = "drawing",
+                           .title = "Drawing",
+                           .metrics = {{"fid"}, {"train/loss/diffusion"}, "tokens"}});
   return catalog;
 }
 

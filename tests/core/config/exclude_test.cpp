@@ -158,21 +158,17 @@ TEST(Exclude, AreCountedOverMoreRunsThanAreLookedAt) {
   for (int i = 0; i < 300; ++i) seeds += (i > 0 ? ", " : "") + std::to_string(i);
   for (int i = 1; i < 300; ++i)
     excludes += "[[exclude]]\n\"train.seed\" = " + std::to_string(i) + "\n";
-  PlanLimits limits;
-  limits.mostRuns = 3;
   const Plan plan = planExperiment(std::string(kGoodFile) + "[sweep]\n\"model.depth\" = [" +
                                        depths + "]\n\"train.seed\" = [" + seeds + "]\n" + excludes,
-                                   "sample.toml", sampleCatalog(), {}, limits);
+                                   "sample.toml", sampleCatalog(), {}, {.mostRuns = 3});
   EXPECT_EQ(sentences(plan), "");
   EXPECT_EQ(plan.runs.size(), 3u);
   EXPECT_EQ(plan.total, 150u);
 }
 
 TEST(PlanLimits, LooksAtTheFirstRunsAndCountsAll) {
-  PlanLimits limits;
-  limits.mostRuns = 2;
   const Plan plan = planExperiment(std::string(kGoodFile) + kTwoByThree, "sample.toml",
-                                   sampleCatalog(), {}, limits);
+                                   sampleCatalog(), {}, {.mostRuns = 2});
   EXPECT_EQ(sentences(plan), "");
   EXPECT_THAT(runNames(plan), ElementsAre("plain, seed 0", "plain, seed 1"));
   EXPECT_EQ(plan.total, 6u);
@@ -180,8 +176,7 @@ TEST(PlanLimits, LooksAtTheFirstRunsAndCountsAll) {
 
 TEST(PlanLimits, GivesUpWhatIsOld) {
   const std::atomic<bool> isStale = true;
-  PlanLimits limits;
-  limits.isStale = &isStale;
+  PlanLimits limits{.isStale = &isStale};
   EXPECT_TRUE(planExperiment(std::string(kGoodFile) + kTwoByThree, "sample.toml", sampleCatalog(),
                              {}, limits)
                   .runs.empty());

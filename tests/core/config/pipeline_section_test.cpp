@@ -13,29 +13,20 @@ using testing_support::sampleCatalog;
 
 Catalog catalogWithTransforms() {
   Catalog catalog = sampleCatalog();
-  ItemCard flip;
-  flip.kind = ItemKind::Transform;
-  flip.id = "flip";
-  flip.needs = {"image"};
+  ItemCard flip{.kind = ItemKind::Transform, .id = "flip", .needs = {"image"}};
   flip.schema.fields = {realField("probability", 0.5, "of mirroring").range(0, 1).runOnly()};
   catalog.items.push_back(flip);
-  ItemCard mixup;
-  mixup.kind = ItemKind::Transform;
-  mixup.id = "mixup";
-  mixup.needs = {"image", "label"};
-  mixup.offers = {"soft_label", "batch"};
-  catalog.items.push_back(mixup);
-  ItemCard soft;
-  soft.kind = ItemKind::Task;
-  soft.id = "soft_classification";
-  soft.needs = {"image_classifier", "soft_label"};
-  catalog.items.push_back(soft);
-  ItemCard hungry;
-  hungry.kind = ItemKind::Architecture;
-  hungry.id = "captioner";
-  hungry.offers = {"image_classifier"};
-  hungry.needs = {"caption"};
-  catalog.items.push_back(hungry);
+  catalog.items.push_back({.kind = ItemKind::Transform,
+                           .id = "mixup",
+                           .offers = {"soft_label", "batch"},
+                           .needs = {"image", "label"}});
+  catalog.items.push_back({.kind = ItemKind::Task,
+                           .id = "soft_classification",
+                           .needs = {"image_classifier", "soft_label"}});
+  catalog.items.push_back({.kind = ItemKind::Architecture,
+                           .id = "captioner",
+                           .offers = {"image_classifier"},
+                           .needs = {"caption"}});
   return catalog;
 }
 

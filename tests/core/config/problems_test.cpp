@@ -370,8 +370,7 @@ TEST(ResolveItem, TakesTrueAndFalseForANumberThatMayBeAbsent) {
 }
 
 TEST(ResolveItem, TakesAListForTheChoiceThatItsWordsMake) {
-  Schema schema;
-  schema.fields = {choiceField("place", "none", {"none", "-1,W-1"}, "a place")};
+  Schema schema{.fields = {choiceField("place", "none", {"none", "-1,W-1"}, "a place")}};
   Json values = {{"place", {-1, "W-1"}}};
   EXPECT_TRUE(resolveItem(schema, "model", values).empty());
   EXPECT_EQ(values["place"], "-1,W-1");
@@ -407,8 +406,7 @@ TEST(Override, IsReadAlikeByEveryVerb) {
   EXPECT_TRUE(depth["layer_scale"].is_null());
   EXPECT_EQ(depth["patch_size"], (Json{7, 4}));
   EXPECT_EQ(depth["pool"], "mean");
-  Schema text;
-  text.fields = {textField("prompt", "", "what is asked for")};
+  Schema text{.fields = {textField("prompt", "", "what is asked for")}};
   Json prompt = Json::object();
   EXPECT_TRUE(resolveItem(text, "ode", prompt, parseOverrides({"prompt=7"})).empty());
   EXPECT_EQ(prompt["prompt"], "7") << "a text is what was typed";

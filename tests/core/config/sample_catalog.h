@@ -5,15 +5,13 @@
 
 #include "core/config/catalog.h"
 #include "core/config/experiment.h"
+#include "core/config/item_card.h"
 #include "core/config/train_schema.h"
 
 namespace vitrine::testing_support {
 
 inline Catalog sampleCatalog() {
-  ItemCard vit;
-  vit.kind = ItemKind::Architecture;
-  vit.id = "vit";
-  vit.title = "Vision Transformer";
+  ItemCard vit = itemCard(ItemKind::Architecture, "vit", "Vision Transformer");
   vit.offers = {"image_classifier", "token_encoder", "attention_source"};
   Field classes = integerField("num_classes", nullptr, "number of classes").atLeast(1);
   classes.required = true;
@@ -49,43 +47,29 @@ inline Catalog sampleCatalog() {
       {"vit/tiny", "small", {{"width", 192}, {"depth", 12}, {"heads", 3}}},
       {"vit/soft", "masked", {{"mask", {{"kind", "soft"}, {"alpha", 0.5}, {"epochs", 3}}}}}};
 
-  ItemCard plain;
-  plain.kind = ItemKind::Architecture;
-  plain.id = "plain";
-  plain.title = "No attention";
-  plain.offers = {"image_classifier"};
-  plain.schema.fields = {integerField("width", 8, "channels"),
-                         integerField("num_classes", 10, "classes")};
+  ItemCard plain{.kind = ItemKind::Architecture,
+                 .id = "plain",
+                 .title = "No attention",
+                 .offers = {"image_classifier"},
+                 .schema = {.fields = {integerField("width", 8, "channels"),
+                                       integerField("num_classes", 10, "classes")}}};
 
-  ItemCard task;
-  task.kind = ItemKind::Task;
-  task.id = "classification";
-  task.needs = {"image_classifier", "label"};
+  ItemCard task{
+      .kind = ItemKind::Task, .id = "classification", .needs = {"image_classifier", "label"}};
   task.metrics.headline = {"top1"};
   task.schema.fields = {
       realField("label_smoothing", 0, "smoothing").atLeast(0).lessThan(1).runOnly()};
 
-  ItemCard dataset;
-  dataset.kind = ItemKind::Dataset;
-  dataset.id = "fashion_mnist";
-  dataset.offers = {"image", "label"};
+  ItemCard dataset{.kind = ItemKind::Dataset, .id = "fashion_mnist", .offers = {"image", "label"}};
   dataset.schema.fields = {
       textField("folder", "/usr/share/datasets", "where the files are").runOnly()};
 
-  ItemCard unlabelled;
-  unlabelled.kind = ItemKind::Dataset;
-  unlabelled.id = "pictures";
-  unlabelled.offers = {"image"};
+  ItemCard unlabelled{.kind = ItemKind::Dataset, .id = "pictures", .offers = {"image"}};
 
-  ItemCard rank;
-  rank.kind = ItemKind::Analysis;
-  rank.id = "attention_rank";
-  rank.needs = {"attention_source"};
+  ItemCard rank{.kind = ItemKind::Analysis, .id = "attention_rank", .needs = {"attention_source"}};
   rank.schema.fields = {integerField("images", 4, "images looked at").range(1, 64).runOnly()};
 
-  ItemCard calibration;
-  calibration.kind = ItemKind::Analysis;
-  calibration.id = "calibration";
+  ItemCard calibration{.kind = ItemKind::Analysis, .id = "calibration"};
   calibration.schema.fields = {integerField("bins", 15, "bins").range(1, 1000).runOnly()};
 
   Catalog catalog{{vit, plain, task, dataset, unlabelled, rank, calibration}};

@@ -87,9 +87,7 @@ TEST(ChosenSchedule, RefusesTheKeysOfAnotherOne) {
 
 TEST(ChosenOptimizer, OfAPluginBringsKeysRulesAndDefaults) {
   Catalog catalog = sampleCatalog();
-  ItemCard own;
-  own.kind = ItemKind::Optimizer;
-  own.id = "own";
+  ItemCard own{.kind = ItemKind::Optimizer, .id = "own"};
   own.schema.fields = {realField("learning_rate", 0.5, "its own default").runOnly(),
                        integerField("period", 4, "steps").runOnly(),
                        integerField("rest", 2, "steps").runOnly()};

@@ -76,13 +76,7 @@ class CountingMaker final : public BatchMaker {
 };
 
 LoaderOptions trainingOptions(int workers) {
-  LoaderOptions options;
-  options.batchSize = 8;
-  options.workers = workers;
-  options.prefetch = 3;
-  options.seed = 11;
-  options.shuffle = true;
-  return options;
+  return {.batchSize = 8, .workers = workers, .prefetch = 3, .seed = 11, .shuffle = true};
 }
 
 std::unique_ptr<BatchStream> loaderOf(const std::shared_ptr<CountingDataset>& dataset,

@@ -26,14 +26,7 @@ at::Tensor drawn(at::IntArrayRef shape, std::uint64_t seed) {
 }
 
 DiffusionTransformerOptions tiny() {
-  DiffusionTransformerOptions o;
-  o.inputSize = {8, 8};
-  o.width = 32;
-  o.depth = 2;
-  o.heads = 2;
-  o.mlpWidth = 64;
-  o.classes = 5;
-  return o;
+  return {.inputSize = {8, 8}, .width = 32, .depth = 2, .heads = 2, .mlpWidth = 64, .classes = 5};
 }
 
 DiffusionTransformerOptions rotary() {
@@ -70,13 +63,8 @@ TEST(Unpatchify, FeaturesAreRowColumnChannelAndComeBack) {
 
 TEST(AdaptiveBlock, BeginsAsTheIdentityBitForBit) {
   for (const nn::MlpKind kind : {nn::MlpKind::GeluTanh, nn::MlpKind::SwiGlu}) {
-    nn::BlockOptions options;
-    options.width = 32;
-    options.heads = 2;
-    options.hidden = 64;
-    options.mlp = kind;
-    options.affine = nn::Affine::None;
-    const nn::AdaptiveBlock block(options);
+    const nn::AdaptiveBlock block(
+        {.width = 32, .heads = 2, .hidden = 64, .mlp = kind, .affine = nn::Affine::None});
     nn::initialise(
         *block.block,
         [](const std::string& name, const at::Tensor& value) -> std::optional<nn::Init> {
@@ -92,10 +80,8 @@ TEST(AdaptiveBlock, BeginsAsTheIdentityBitForBit) {
 TEST(DiffusionTransformer, BeginsWithAPredictionOfZeroAndTheWeightsOfItsSheet) {
   for (const DiffusionTransformerOptions& options : {tiny(), rotary()}) {
     DiffusionTransformer model(options, 7);
-    Condition condition;
-    condition.label = at::tensor({0, 5}, at::kLong);
-    const at::Tensor out =
-        model.denoise(drawn({2, 4, 8, 8}, 1), at::tensor({3.0, 900.0}), condition);
+    const at::Tensor out = model.denoise(drawn({2, 4, 8, 8}, 1), at::tensor({3.0, 900.0}),
+                                         {.label = at::tensor({0, 5}, at::kLong)});
     EXPECT_EQ(out.abs().max().item<float>(), 0);
     EXPECT_EQ(out.sizes(), (std::vector<std::int64_t>{2, 8, 8, 8}));
     int normal = 0, zero = 0;

@@ -121,8 +121,7 @@ TEST(Ode, EndsWhereItsWatchSays) {
 
 TEST(Ode, KeepsTheLastStateAloneWhereAsked) {
   for (const OdeMethod method : {OdeMethod::Euler, OdeMethod::Dopri5}) {
-    OdeOptions options;
-    options.method = method;
+    OdeOptions options{.method = method};
     const std::vector<double> times = evenTimes(0, 1, 11);
     const at::Tensor last = solve(exactVelocity, starts(), times, options).states.back();
     options.keepsLastAlone = true;
@@ -133,8 +132,7 @@ TEST(Ode, KeepsTheLastStateAloneWhereAsked) {
 }
 
 TEST(Sde, KeepsTheLastStateAloneWhereAsked) {
-  SdeOptions options;
-  options.steps = 5;
+  SdeOptions options{.steps = 5};
   const auto still = [](std::int64_t) { return at::zeros({5}, at::kDouble); };
   const at::Tensor last = solve(Transport(), exactVelocity, starts(), still, options).states.back();
   options.keepsLastAlone = true;
@@ -186,23 +184,17 @@ TEST(Sde, RefusesASingleStepAndALastStepOfEverything) {
         Transport(), exactVelocity, starts(),
         [](std::int64_t) { return at::zeros({5}, at::kDouble); }, options);
   };
-  SdeOptions one;
-  one.steps = 1;
+  SdeOptions one{.steps = 1};
   EXPECT_THROW(run(one), ConfigError);
-  SdeOptions whole;
-  whole.lastLength = 1;
+  SdeOptions whole{.lastLength = 1};
   EXPECT_THROW(run(whole), ConfigError);
-  SdeOptions infinite;
-  infinite.form = DiffusionForm::Sbdm;
+  SdeOptions infinite{.form = DiffusionForm::Sbdm};
   EXPECT_THROW(run(infinite), ConfigError);
 }
 
 TEST(Sde, HeunIsRefusedWhereItsLastSlopeIsInfinite) {
   const auto ended = [](SdeMethod method, PathPrediction predicts) {
-    SdeOptions options;
-    options.method = method;
-    options.last = LastStep::None;
-    options.steps = 5;
+    SdeOptions options{.method = method, .last = LastStep::None, .steps = 5};
     const SdeSolution solution = solve(
         Transport({Path::Linear, predicts, PathWeight::None}), exactVelocity, starts(),
         [](std::int64_t) { return at::zeros({5}, at::kDouble); }, options);

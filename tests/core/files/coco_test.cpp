@@ -71,8 +71,7 @@ TEST(Coco, PackedRunsArePlainOnes) {
 }
 
 TEST(Coco, PolygonsHoldThePixelsWhoseCentreTheyHold) {
-  CocoObject object;
-  object.polygons = {{1, 1, 4, 1, 4, 3, 1, 3}};
+  CocoObject object{.polygons = {{1, 1, 4, 1, 4, 3, 1, 3}}};
   EXPECT_THAT(painted(object, 4, 5), ElementsAre(0, 0, 0, 0, 0,  //
                                                  0, 1, 1, 1, 0,  //
                                                  0, 1, 1, 1, 0,  //
@@ -134,8 +133,7 @@ TEST(Coco, CutAndHostileFilesAreOneSentence) {
   putFile(folder / "a.json", std::string(100'000, '['));
   EXPECT_THAT([&] { return readCoco(folder / "a.json"); }, test::Fails<FileError>("a.json"));
   putFile(folder / "a.json", whole);
-  CocoLimits limits;
-  limits.bytes = 10;
+  CocoLimits limits{.bytes = 10};
   EXPECT_THROW((void)readCoco(folder / "a.json", limits), FileError);
   limits = {};
   limits.objects = 0;

@@ -31,9 +31,7 @@ std::vector<SummaryEvent> readAll(EventFileReader& reader) {
 }
 
 SummaryEvent scalar(const std::string& tag, double value, std::int64_t step, double time) {
-  SummaryEvent event;
-  event.wallTime = time;
-  event.step = step;
+  SummaryEvent event{.wallTime = time, .step = step};
   event.values.push_back({tag, value, std::nullopt});
   return event;
 }
@@ -88,9 +86,7 @@ TEST_F(EventFile, IsRecordsOfLengthSumMessageSum) {
 }
 
 TEST_F(EventFile, GivesBackWhatWasWritten) {
-  SummaryEvent picture;
-  picture.wallTime = 1002;
-  picture.step = std::numeric_limits<std::int64_t>::max();
+  SummaryEvent picture{.wallTime = 1002, .step = std::numeric_limits<std::int64_t>::max()};
   picture.values.push_back({"picture", 0, SummaryImage{4, 5, 3, {std::byte{1}, std::byte{2}}}});
   write({scalar("a", std::nan(""), 0, 1), scalar("a", -0.0, 1, 2), scalar("ä/b", 1e300, 2, 3),
          picture});

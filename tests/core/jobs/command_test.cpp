@@ -29,10 +29,7 @@ class Orders : public testing::StoreTest {
     return runs;
   }
   CommandResult give(What what, std::vector<std::int64_t> runs, std::int64_t before = 0) {
-    Command command;
-    command.what = what;
-    command.runs = std::move(runs);
-    command.before = before;
+    Command command{.what = what, .runs = std::move(runs), .before = before};
     return execute(command, store, queue);
   }
 
@@ -107,9 +104,7 @@ TEST_F(Orders, StopOfARunThatEndsMeanwhileLeavesTheQueueRunning) {
   ASSERT_EQ(addRun(later), runs[1]);
   ASSERT_EQ(addRun(later), runs[2]);
   later.setState(runs[0], store::RunState::Done);
-  Command stop;
-  stop.what = What::Stop;
-  stop.runs = {runs[0]};
+  Command stop{.what = What::Stop, .runs = {runs[0]}};
   EXPECT_THAT([&] { static_cast<void>(execute(stop, later, queue)); },
               Fails<RefusedError>(runs[0]));
   EXPECT_EQ(queue.mode(), store::QueueMode::Running);
@@ -125,10 +120,7 @@ TEST_F(Orders, PauseThatHoldsTheQueueStartsNothingInItsPlaceUntilItIsStartedAgai
   const jobs::Device device{"cpu", "", "", 0, 0};
   ASSERT_EQ(queue.next(device, {})->run, runs[0]);
   store.openSegment(runs[0], 0, store::thisWorker(), Json{{"device", "cpu"}, {"commit", ""}});
-  Command pause;
-  pause.what = What::Pause;
-  pause.runs = {runs[0]};
-  pause.queue = Command::Queue::Holds;
+  Command pause{.what = What::Pause, .runs = {runs[0]}, .queue = Command::Queue::Holds};
   const CommandResult result = execute(commandFromJson(toJson(pause)), store, queue);
   EXPECT_TRUE(resultFromJson(toJson(result)).isHeld);
   EXPECT_EQ(result.mode, store::QueueMode::Paused);
@@ -148,19 +140,13 @@ TEST_F(Orders, PauseThatHoldsTheQueueStartsNothingInItsPlaceUntilItIsStartedAgai
 
 TEST_F(Orders, APauseThatIsRefusedLeavesTheQueueRunning) {
   const auto runs = waiting(1);
-  Command pause;
-  pause.what = What::Pause;
-  pause.runs = runs;
-  pause.queue = Command::Queue::Holds;
+  Command pause{.what = What::Pause, .runs = runs, .queue = Command::Queue::Holds};
   EXPECT_THROW(static_cast<void>(execute(pause, store, queue)), RefusedError);
   EXPECT_EQ(queue.mode(), store::QueueMode::Running);
 }
 
 TEST_F(Orders, ARunThatIsTakenOutOfTheQueueIsNotQueuedUntilItIsRequeuedAsItWas) {
-  store::QueueOptions urgent;
-  urgent.priority = 3;
-  urgent.timeLimitSeconds = 60;
-  urgent.neededMemoryBytes = 1'000'000;
+  store::QueueOptions urgent{.priority = 3, .timeLimitSeconds = 60, .neededMemoryBytes = 1'000'000};
   const auto runs = waiting(3);
   const std::int64_t first = addRun(store);
   queue.enqueue(std::vector{first}, urgent);
@@ -183,9 +169,8 @@ TEST_F(Orders, AreUndoneForTheRunsForWhichTheyCanBe) {
   const auto runs = waiting(2);
   give(What::Remove, runs);
   const std::int64_t alive = addRunning(store);
-  Command back;
-  back.what = What::Requeue;
-  back.places = {{runs[0], runs[1], {}}, {alive, runs[1], {}}, {runs[1], 0, {}}};
+  Command back{.what = What::Requeue,
+               .places = {{runs[0], runs[1], {}}, {alive, runs[1], {}}, {runs[1], 0, {}}}};
   const CommandResult put = execute(back, store, queue);
   EXPECT_THAT(put.runs, ElementsAre(runs[1], runs[0]));
   EXPECT_THAT(put.error, Names(alive));

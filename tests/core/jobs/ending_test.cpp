@@ -31,17 +31,9 @@ namespace {
 using test::Names;
 using enum store::RunState;
 
-ProcessEnd exited(int code) {
-  ProcessEnd end;
-  end.exitCode = code;
-  return end;
-}
+ProcessEnd exited(int code) { return {.exitCode = code}; }
 
-ProcessEnd signalled(int number) {
-  ProcessEnd end;
-  end.signal = number;
-  return end;
-}
+ProcessEnd signalled(int number) { return {.signal = number}; }
 
 TEST(Endings, LeaveWhatARunSaysOfItself) {
   for (const auto& [code, state] : std::vector<std::pair<int, store::RunState>>{

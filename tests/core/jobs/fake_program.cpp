@@ -30,10 +30,8 @@ int main(int count, char** words) {
   if (verb == "work" && std::string(words[2]) == "--drain") {  // work --drain --db FILE
     vitrine::store::RunStore store(words[4]);
     vitrine::jobs::SystemDevices devices;
-    vitrine::jobs::WorkOptions options;
-    options.until = vitrine::jobs::WorkUntil::Drained;
-    options.program = words[0];
-    vitrine::jobs::workQueue(store, devices, options);
+    vitrine::jobs::workQueue(store, devices,
+                             {.until = vitrine::jobs::WorkUntil::Drained, .program = words[0]});
     return 0;
   }
   if (verb == "work")  // work --supervise N --db FILE ...

@@ -149,11 +149,9 @@ TEST_F(QueueOfProcesses, IsNotWaitedForWhereNothingMayBeWritten) {
       if (::getuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 2;
       store::RunStore store(file(), store::OpenMode::ReadWrite);
       OnlyCpu devices;
-      WorkOptions options;
-      options.until = WorkUntil::Drained;
-      options.program = FAKE_PROGRAM;
       try {
-        static_cast<void>(workQueue(store, devices, options));
+        static_cast<void>(
+            workQueue(store, devices, {.until = WorkUntil::Drained, .program = FAKE_PROGRAM}));
       } catch (const store::ProtectedError& error) {
         return error.code() == ExitCode::Failed && test::isNamed(error.what(), named) ? 0 : 3;
       }

@@ -71,9 +71,7 @@ class Queue : public testing::StoreTest {
 };
 
 TEST_F(Queue, StartsRunsByPriorityAndThenInTheOrderInWhichTheyCame) {
-  store::QueueOptions urgent;
-  urgent.priority = 5;
-  const std::int64_t one = enqueued(), two = enqueued(), three = enqueued(urgent),
+  const std::int64_t one = enqueued(), two = enqueued(), three = enqueued({.priority = 5}),
                      four = enqueued({}, QueueEnd::Front);
   EXPECT_THAT(order(), ElementsAre(four, three, one, two));
   EXPECT_EQ(next(), four);
@@ -175,9 +173,7 @@ TEST_F(Queue, PutsARunThatMayHaveAnyDeviceOnAFreeGpu) {
   brief.timeLimitSeconds = 0.2;  // the fake program waits to be asked to end
   const std::int64_t run = enqueued(brief);
   OneGpu devices;
-  WorkOptions options;
-  options.until = WorkUntil::OneEnded;
-  options.program = FAKE_PROGRAM;
+  WorkOptions options{.until = WorkUntil::OneEnded, .program = FAKE_PROGRAM};
   ASSERT_EQ(workQueue(store, devices, options).ended, 1);
   std::ifstream log(store::filesFolder(file()) / store.run(run).logFile);
   const std::string text{std::istreambuf_iterator<char>(log), std::istreambuf_iterator<char>()};
@@ -201,13 +197,9 @@ class DevicesBeside final : public DeviceSource {
 };
 
 TEST_F(Queue, LooksAtTheDevicesWhileOthersMayWrite) {
-  store::QueueOptions brief;
-  brief.timeLimitSeconds = 0.2;
-  enqueued(brief);
+  enqueued({.timeLimitSeconds = 0.2});
   DevicesBeside devices(file().string() + ".gate");
-  WorkOptions options;
-  options.until = WorkUntil::OneEnded;
-  options.program = FAKE_PROGRAM;
+  WorkOptions options{.until = WorkUntil::OneEnded, .program = FAKE_PROGRAM};
   EXPECT_EQ(workQueue(store, devices, options).ended, 1);
   EXPECT_TRUE(devices.isFree);
 }
@@ -217,9 +209,7 @@ TEST_F(Queue, SaysThatAnotherProcessComputesOnTheDevice) {
   auto other = DeviceLock::tryLock(kCpu.key());  // of the queue of another database
   ASSERT_TRUE(other.has_value());
   DevicesBeside devices(file().string() + ".gate");
-  WorkOptions options;
-  options.until = WorkUntil::Stopped;
-  options.program = FAKE_PROGRAM;
+  WorkOptions options{.until = WorkUntil::Stopped, .program = FAKE_PROGRAM};
   options.isAsked = [] { return true; };  // after one look
   EXPECT_EQ(workQueue(store, devices, options).started, 0);
   EXPECT_EQ(queue.find(first)->waits, "another process computes on cpu");
@@ -232,17 +222,13 @@ TEST_F(Queue, SaysThatAnotherProcessComputesOnTheDevice) {
 }
 
 TEST_F(Queue, IsWorkedOnceTheDatabaseCanBeWrittenAgain) {
-  store::QueueOptions brief;
-  brief.timeLimitSeconds = 0.2;
-  enqueued(brief);
+  enqueued({.timeLimitSeconds = 0.2});
   const int gate = ::open((file().string() + ".gate").c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_GE(gate, 0);
   ASSERT_EQ(::flock(gate, LOCK_EX), 0);
   store.setPatience(std::chrono::milliseconds(20));
   OneGpu devices;
-  WorkOptions options;
-  options.until = WorkUntil::OneEnded;
-  options.program = FAKE_PROGRAM;
+  WorkOptions options{.until = WorkUntil::OneEnded, .program = FAKE_PROGRAM};
   int looks = 0;
   options.isAsked = [&] {
     if (++looks == 2) {
@@ -271,8 +257,7 @@ TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
 }
 
 TEST_F(Queue, GivesADeviceWhatAsksForIt) {
-  store::QueueOptions gpu;
-  gpu.device = "GPU-b";
+  store::QueueOptions gpu{.device = "GPU-b"};
   const std::int64_t forCpu = add("cpu"), forCuda = add("cuda"), forThird = add("cuda:2");
   queue.enqueue(std::vector{forCpu, forCuda, forThird}, {});
   const std::int64_t chosen = enqueued(gpu);
@@ -359,9 +344,8 @@ TEST_F(Queue, CountsStartsFromZeroAfterACheckpoint) {
     store::Worker worker = store::thisWorker();
     worker.startTime = "1";
     const std::int64_t segment = store.openSegment(run, 0, worker, Json::object());
-    store::RunStore::Batch batch;
-    batch.checkpoints.push_back({10 * start, "step-" + std::to_string(start), 1, 0, false, {}});
-    store.append(run, segment, batch);
+    store.append(run, segment,
+                 {.checkpoints = {{10 * start, "step-" + std::to_string(start), 1, 0, false, {}}}});
     store.reapLostRuns();
   }
   EXPECT_EQ(queue.find(run)->attempts, 1);
@@ -403,10 +387,8 @@ TEST_F(Queue, WritesDownHowAProcessEnded) {
     ASSERT_TRUE(queue.adopt(run));
     store.openSegment(run, 0, store::thisWorker(), Json::object());
   }
-  RunEnding ending;
-  ending.reason = "its process crashed";
-  ending.seconds = 2;
-  ending.data = Json{{"cause", "signal"}};
+  RunEnding ending{
+      .reason = "its process crashed", .seconds = 2, .data = Json{{"cause", "signal"}}};
   queue.ended(crashed, ending);
   EXPECT_EQ(store.run(crashed).state, store::RunState::Interrupted);
   EXPECT_EQ(store.run(crashed).reason, "its process crashed");

@@ -173,10 +173,9 @@ struct Conditioned {
     x.requires_grad_();
     condition.requires_grad_();
     const auto parts = condition.chunk(6, 1);
-    BlockCall call;
-    call.generator = at::detail::createCPUGenerator(7);
-    call.row = row;
-    call.modulation = {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]};
+    BlockCall call{.generator = at::detail::createCPUGenerator(7),
+                   .row = row,
+                   .modulation = {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]}};
     const at::Tensor sum = block->forward({x, {}}, call).sum();
     (sum.to(at::kDouble) * randomFloats(sum.sizes(), 3)).sum().backward();
     std::vector<std::pair<std::string, at::Tensor>> all{
@@ -188,12 +187,7 @@ struct Conditioned {
 };
 
 BlockOptions conditionedOptions(NormKind norm, Affine affine, double drop) {
-  BlockOptions options;
-  options.width = 24;
-  options.heads = 3;
-  options.hidden = 36;
-  options.norm = norm;
-  options.affine = affine;
+  BlockOptions options{.width = 24, .heads = 3, .hidden = 36, .norm = norm, .affine = affine};
   options.dropPath = options.dropout = drop;
   if (drop > 0) options.layerScale = 0.5;
   return options;
@@ -232,8 +226,7 @@ TEST(FusedBlock, GivesAConditionedBlockTheSameValuesWithoutGradients) {
   const at::Tensor wanted = subject.run(-1)[0].second;
   const c10::NoGradGuard noGrad;
   const auto parts = subject.condition.chunk(6, 1);
-  BlockCall call;
-  call.modulation = {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]};
+  BlockCall call{.modulation = {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]}};
   EXPECT_TRUE(subject.block->forward({subject.x, {}}, call).sum().equal(wanted));
 }
 

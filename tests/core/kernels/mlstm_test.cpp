@@ -54,10 +54,7 @@ double apart(const at::Tensor& a, const at::Tensor& b) {
 }
 
 MlstmOptions formed(MlstmForm form, std::int64_t chunk = 0) {
-  MlstmOptions options;
-  options.form = form;
-  options.chunk = chunk;
-  return options;
+  return {.form = form, .chunk = chunk};
 }
 
 double largest(const at::Tensor& values) { return values.abs().max().item<double>(); }
@@ -337,8 +334,7 @@ TEST(Mlstm, RefusesASecondDerivativeAndShapesThatDoNotFit) {
   wrong = inputOf(4, 4);
   wrong.start.memory = at::zeros({2, 3, 4, 4}, at::kDouble);
   EXPECT_THROW((void)mlstm(wrong, {}), ShapeError);
-  MlstmOptions options;
-  options.chunk = -1;
+  MlstmOptions options{.chunk = -1};
   EXPECT_THROW((void)mlstm(inputOf(4, 4), options), ShapeError);
 }
 

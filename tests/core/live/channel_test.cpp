@@ -92,12 +92,7 @@ TEST(Channel, TellsTheTrainerWhatIsWishedForWithinItsRange) {
   const std::string run = runName();
   Publisher publisher(run);
   Viewer viewer(::getpid(), run);
-  Wishes wishes;
-  wishes.image = 3;
-  wishes.queryRow = 0.25;
-  wishes.queryColumn = 0.75;
-  wishes.layer = 2;
-  wishes.film = false;
+  Wishes wishes{.image = 3, .queryRow = 0.25, .queryColumn = 0.75, .layer = 2, .film = false};
   viewer.wish(wishes);
   static_cast<void>(viewer.beat());
   ASSERT_TRUE(isSeen(publisher));

@@ -24,9 +24,7 @@ inline Frame fullFrame() {
   frame.label = 3;
   frame.split = "test";
   frame.pixels = {4, 4, 1, std::vector<std::uint8_t>(16, 100)};
-  AttentionLayer layer;
-  layer.heads = 2;
-  layer.isWhole = true;
+  AttentionLayer layer{.heads = 2, .isWhole = true};
   layer.queries = layer.keys = {{-1, -1}, {0, 0}, {0, 1}, {1, 0}, {1, 1}};
   for (int i = 0; i < 2 * 5 * 5; ++i) layer.weights.push_back(static_cast<float>(i) / 50.0F);
   layer.mean.assign(2 * 5, 0.2F);

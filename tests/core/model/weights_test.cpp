@@ -23,15 +23,13 @@ using test::Names;
 using ::testing::ElementsAre;
 
 nn::VisionTransformerConfig tiny() {
-  nn::VisionTransformerConfig c;
-  c.imageSize = {8, 8};
-  c.patchSize = {4, 4};
-  c.classes = 3;
-  c.width = 8;
-  c.depth = 1;
-  c.heads = 2;
-  c.mlpWidth = 16;
-  return c;
+  return {.imageSize = {8, 8},
+          .patchSize = {4, 4},
+          .classes = 3,
+          .width = 8,
+          .depth = 1,
+          .heads = 2,
+          .mlpWidth = 16};
 }
 
 class Weights : public ::testing::Test {
@@ -90,8 +88,7 @@ TEST_F(Weights, AMissingTensorIsAnErrorUnlessSkippedOrAllowed) {
   writeTensors(file_, tensors);
   EXPECT_THAT(refusal(read), Names("head.weight"));
   EXPECT_FALSE(sameWeights(written, read));
-  LoadOptions options;
-  options.skip = {"head.*"};
+  LoadOptions options{.skip = {"head.*"}};
   EXPECT_THAT(loadWeights(read, file_, options).skipped, ElementsAre("head.weight", "head.bias"));
   options = {};
   options.strict = false;
@@ -131,8 +128,7 @@ TEST_F(Weights, PrefixesAreRenamed) {
   for (auto& item : tensors) item.first = "module." + item.first;
   writeTensors(file_, tensors);
   EXPECT_THAT(refusal(read), Names("none of its " + std::to_string(tensors.size()) + " tensors"));
-  LoadOptions options;
-  options.rename = {{"module.", ""}};
+  LoadOptions options{.rename = {{"module.", ""}}};
   EXPECT_THAT(loadWeights(read, file_, options).unused, ElementsAre("module.mask_token"))
       << "as the file calls it";
   EXPECT_TRUE(sameWeights(written, read));

@@ -23,8 +23,7 @@ TEST(AttendOne, QueryOverACacheAgreesWithTheExplicitPathOnEveryCpuPath) {
             drawn({2, keyHeads, 320, 20}, 2).to(at::kFloat).narrow(2, 0, keys).transpose(1, 2);
         const at::Tensor value =
             drawn({2, keyHeads, 320, 12}, 3).to(at::kFloat).narrow(2, 0, keys).transpose(1, 2);
-        AttendOptions options;
-        options.isCausal = true;
+        AttendOptions options{.isCausal = true};
         const at::Tensor ours = attend(query, key, value, options).values;
         options.path = AttentionPath::Explicit;
         const at::Tensor slow =

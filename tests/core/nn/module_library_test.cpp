@@ -133,12 +133,7 @@ TEST(Library, SinesAndCosinesOfALineAndOfAGridInBothOrders) {
 }
 
 MultiHeadOptions heads(Projections projections, std::int64_t keyHeads) {
-  MultiHeadOptions options;
-  options.width = 12;
-  options.heads = 4;
-  options.keyHeads = keyHeads;
-  options.projections = projections;
-  return options;
+  return {.width = 12, .heads = 4, .keyHeads = keyHeads, .projections = projections};
 }
 
 /// The rows of every map of `from`, whatever its maps hold together, in `to`.
@@ -222,10 +217,7 @@ TEST(Library, AResidualBranchIsItsFormula) {
   auto norm = std::make_shared<Norm>(NormKind::Rms, 6, 1e-6);
   auto scale = std::make_shared<LayerScale>(6, 0.5);
   stir(*norm);
-  Residual::Options options;
-  options.norm = norm;
-  options.scale = scale;
-  const Residual residual(options);
+  const Residual residual({.norm = norm, .scale = scale});
   const auto mixer = [](const at::Tensor& y, const at::Tensor& samples) {
     EXPECT_FALSE(samples.defined());
     return y.flip(1);
@@ -240,9 +232,7 @@ TEST(Library, AResidualBranchIsItsFormula) {
 }
 
 TEST(Library, DroppingByBatchSubsetRunsTheMixerOnTheKeptSamplesAlone) {
-  Residual::Options options;
-  options.dropPath = {0.25, DropPath::Kind::Subset};
-  const Residual residual(options);
+  const Residual residual({.dropPath = {0.25, DropPath::Kind::Subset}});
   at::Tensor ran;
   const auto mixer = [&](const at::Tensor& y, const at::Tensor& samples) {
     ran = samples;
@@ -274,8 +264,7 @@ TEST(Library, ASubsetThatMissesTheRateFallsBackToSamples) {
   EXPECT_EQ(keptSamples(4, 0.25, seeded(1), at::kCPU).size(0), 3);
   EXPECT_FALSE(keptSamples(4, 0, {}, at::kCPU).defined());
   EXPECT_EQ(keptSamples(100, 0.333, seeded(1), at::kCPU).size(0), 66);
-  Residual::Options options;
-  options.dropPath = {0.25, DropPath::Kind::Subset};
+  Residual::Options options{.dropPath = {0.25, DropPath::Kind::Subset}};
   const at::Tensor out = Residual(options).forward(
       at::zeros({3, 2}), [](const at::Tensor& y, const at::Tensor&) { return at::ones_like(y); },
       true, seeded(3));
@@ -308,8 +297,7 @@ struct Mixed final : torch::nn::Module {
   }
 
   at::Tensor forward(const at::Tensor& images, const at::Generator& generator) const {
-    RopeSpectrum spectrum;
-    spectrum.channels = 2;
+    RopeSpectrum spectrum{.channels = 2};
     AttentionCall call;
     call.options.queryAngles = call.options.keyAngles = ropeAngles(at::arange(12), spectrum);
     Stream stream{places->forward(patches->forward(images)), {}};

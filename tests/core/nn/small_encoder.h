@@ -24,16 +24,14 @@ class TestMask final : public SequenceMask {
 
 /// 12 patches and a class token of 24 channels.
 inline VisionTransformerConfig smallEncoder() {
-  VisionTransformerConfig c;
-  c.imageSize = {12, 16};
-  c.patchSize = {4, 4};
-  c.inChannels = 2;
-  c.classes = 5;
-  c.width = 24;
-  c.depth = 3;
-  c.heads = 3;
-  c.mlpWidth = 32;
-  return c;
+  return {.imageSize = {12, 16},
+          .patchSize = {4, 4},
+          .inChannels = 2,
+          .classes = 5,
+          .width = 24,
+          .depth = 3,
+          .heads = 3,
+          .mlpWidth = 32};
 }
 
 }  // namespace vitrine::nn

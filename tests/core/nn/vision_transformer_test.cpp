@@ -307,8 +307,7 @@ TEST(Encoder, NamesTheOperatorOfEveryPiece) {
 
 TEST(Encoder, BuildsAnySizeOnTheMetaDeviceInAnInstant) {
   const ScopedBuildDevice meta(at::kMeta);
-  VisionTransformerConfig huge;
-  huge.patchSize = {14, 14};
+  VisionTransformerConfig huge{.patchSize = {14, 14}};
   huge.width = 1280, huge.depth = 32, huge.heads = 16, huge.mlpWidth = 5120;
   VisionTransformer model(huge, 0);
   EXPECT_EQ(parameterCount(model), 632045800);

@@ -8,12 +8,7 @@ class FixtureAnalysis final : public Analysis {
  public:
   FixtureAnalysis(std::string id, std::string doc) : id_(std::move(id)), doc_(std::move(doc)) {}
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Analysis;
-    card.id = id_;
-    card.title = "Fixture";
-    card.doc = doc_;
-    return card;
+    return {.kind = ItemKind::Analysis, .id = id_, .title = "Fixture", .doc = doc_};
   }
   Kind kind() const noexcept override { return Kind::Listener; }
 

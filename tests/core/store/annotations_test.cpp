@@ -206,8 +206,7 @@ TEST_F(Counts, OfPointsAtTheEndOfTheIntegersAreRefusedToo) {
   for (const char* column : {"count", "tail_rows"}) {
     RunStore store(file());
     const std::int64_t run = addRunning(store);
-    RunStore::Batch batch;
-    batch.metrics.push_back(record(1, {{"train/loss", 1}}));
+    RunStore::Batch batch{.metrics = {record(1, {{"train/loss", 1}})}};
     store.append(run, 1, batch);
     spoil("metric_summary", column);
     batch.metrics.front().step = 2;

@@ -26,13 +26,7 @@ ClaimedExperiment twoVariants() {
       "e.toml"};
 }
 
-Claim bIsBetter() {
-  Claim claim;
-  claim.metric = "test/top1";
-  claim.better = "b";
-  claim.worse = "a";
-  return claim;
-}
+Claim bIsBetter() { return {.metric = "test/top1", .better = "b", .worse = "a"}; }
 
 class ComparisonTest : public testing::StoreTest {
  protected:
@@ -58,11 +52,10 @@ class ComparisonTest : public testing::StoreTest {
     RunStore::Batch batch;
     std::int64_t step = 0;
     for (const double value : curve) {
-      MetricRecord record;
-      record.step = step += 10;
-      record.time = 2 * static_cast<double>(step);
-      record.values = {{"test/top1", value}};
-      batch.metrics.push_back(record);
+      step += 10;
+      batch.metrics.push_back({.step = step,
+                               .time = 2 * static_cast<double>(step),
+                               .values = {{"test/top1", value}}});
     }
     store_.append(id, segments_[id], batch);
     if (state != RunState::Running) store_.setState(id, state, "because");
@@ -121,10 +114,7 @@ TEST_F(ComparisonTest, PoolsRunsWhateverTheyWereRenamedTo) {
 TEST_F(ComparisonTest, NeverPoolsStagesOfDifferentSweepPoints) {
   // The sweep changed the stage before; what is stored of this one is equal.
   for (const char* name : {"rate 0.1, seed 0", "rate 0.01, seed 0"}) {
-    NewRun run;
-    run.name = name;
-    run.stage = "fine-tune";
-    run.config = {{"train", {{"seed", 0}}}};
+    NewRun run{.name = name, .stage = "fine-tune", .config = {{"train", {{"seed", 0}}}}};
     static_cast<void>(store_.addRuns(store_.experiment("chain", ""), {run}));
   }
   const auto variants = variantsOf(all());
@@ -136,10 +126,7 @@ TEST_F(ComparisonTest, NeverPoolsSweepPointsThatAreNamedBehindTheSeed) {
   // As in a file whose sweep names train.seed first.
   for (const char* name : {"seed 0, rate 0.1, fine-tune", "seed 1, rate 0.1, fine-tune",
                            "seed 0, rate 0.01, fine-tune", "seed 1, rate 0.01, fine-tune"}) {
-    NewRun run;
-    run.name = name;
-    run.stage = "fine-tune";
-    run.seed = name[5] == '0' ? 0U : 1U;
+    NewRun run{.name = name, .stage = "fine-tune", .seed = name[5] == '0' ? 0U : 1U};
     run.config = {{"train", {{"seed", run.seed}}}};
     static_cast<void>(store_.addRuns(store_.experiment("chain", ""), {run}));
   }
@@ -153,10 +140,7 @@ TEST_F(ComparisonTest, NeverPoolsSweepPointsThatAreNamedBehindTheSeed) {
 TEST_F(ComparisonTest, NeverPoolsRunsOfUnknownSeeds) {
   // TensorBoard's files say nothing of a configuration.
   for (const char* name : {"lr 0.1", "lr 0.01"}) {
-    NewRun run;
-    run.name = name;
-    run.config = Json::object();
-    static_cast<void>(store_.addRuns(store_.experiment("imported", ""), {run}));
+    static_cast<void>(store_.addRuns(store_.experiment("imported", ""), {{.name = name}}));
   }
   const auto variants = variantsOf(all());
   ASSERT_EQ(variants.size(), 2u);
@@ -371,11 +355,9 @@ TEST_F(ComparisonTest, KeepsADivergedSeedInTheSample) {
 TEST_F(ComparisonTest, ReadsAThousandRunsWithAsManyQueriesAsTwo) {
   std::vector<NewRun> runs;
   for (int i = 0; i < 1000; ++i) {
-    NewRun run;
-    run.name = "r" + std::to_string(i);
-    run.seed = static_cast<std::uint64_t>(i % 3);
-    run.config = {{"model", {{"width", i / 3}}}, {"train", {{"seed", i % 3}}}};
-    runs.push_back(run);
+    runs.push_back({.name = "r" + std::to_string(i),
+                    .seed = static_cast<std::uint64_t>(i % 3),
+                    .config = {{"model", {{"width", i / 3}}}, {"train", {{"seed", i % 3}}}}});
   }
   store_.addRuns(store_.experiment("E", ""), runs);
   const auto read = [this](std::vector<RunRow> rows) {

@@ -142,14 +142,12 @@ class FullDatabase : public StoreTest {
           step, {{"test/top1", static_cast<double>(step) / 3}, {"train/loss", kOdd[step % 7]}}));
     }
     batch.events.push_back({to, "evaluation", "a split was evaluated", Json{{"split", "test"}}});
-    Artifact artifact;
-    artifact.analysis = "attention_rank";
-    artifact.name = "image";
-    artifact.kind = "image";
-    artifact.step = to;
-    artifact.meta = Json{{"version", 1}, {"dtype", "png"}, {"shape", {1, 2, 1}}};
-    artifact.data = smallPng();
-    batch.artifacts.push_back(artifact);
+    batch.artifacts.push_back({.analysis = "attention_rank",
+                               .name = "image",
+                               .kind = "image",
+                               .step = to,
+                               .meta = Json{{"version", 1}, {"dtype", "png"}, {"shape", {1, 2, 1}}},
+                               .data = smallPng()});
     store.append(run, segment, batch);
   }
 
@@ -163,14 +161,11 @@ class FullDatabase : public StoreTest {
                                 << segment;
                             std::ofstream(to / "state.json") << "{}";
                           });
-    store::RunStore::Batch batch;
-    CheckpointRecord record;
-    record.step = step;
-    record.folder = folder + "/" + checkpointName(step);
-    record.bytes = 3000;
-    record.isBest = step % 2 == 0;
-    batch.checkpoints.push_back(record);
-    store.append(run, segment, batch);
+    store.append(run, segment,
+                 {.checkpoints = {{.step = step,
+                                   .folder = folder + "/" + checkpointName(step),
+                                   .bytes = 3000,
+                                   .isBest = step % 2 == 0}}});
   }
 };
 

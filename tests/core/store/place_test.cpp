@@ -292,9 +292,7 @@ TEST_F(Place, ThatCannotBeWrittenIsStillRead) {
 TEST_F(Place, WhoseWritePermissionIsLostMidRunLosesNothing) {
   auto [store, run] = openWithRunning();
   ASSERT_EQ(::chmod(file().c_str(), 0444), 0);
-  RunStore::Batch batch;
-  batch.metrics.push_back(record(1, {{"train/loss", 1.0}}));
-  store.append(run, 1, batch);
+  store.append(run, 1, {.metrics = {record(1, {{"train/loss", 1.0}})}});
   ASSERT_EQ(::chmod(file().c_str(), 0644), 0);
   EXPECT_EQ(RunStore(file()).points(run, "train/loss").size(), 1u);
 }

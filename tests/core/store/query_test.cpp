@@ -148,8 +148,7 @@ TEST_F(Query, SaysThatThereAreMoreRowsThanAskedFor) {
   RunStore store(file());
   const std::string five =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5) ";
-  RunStore::QueryLimits limits;
-  limits.rows = 5;
+  RunStore::QueryLimits limits{.rows = 5};
   EXPECT_EQ(store.query(five + "SELECT i FROM n", limits).rows.size(), 5u);
   EXPECT_FALSE(store.query(five + "SELECT i FROM n", limits).isCut);
   limits.rows = 4;
@@ -160,8 +159,7 @@ TEST_F(Query, SaysThatThereAreMoreRowsThanAskedFor) {
 TEST_F(Query, StopsWhenItIsTold) {
   RunStore store(file());
   const std::atomic<bool> isStopped = true;
-  RunStore::QueryLimits limits;
-  limits.isStopped = &isStopped;
+  RunStore::QueryLimits limits{.isStopped = &isStopped};
   EXPECT_EQ(test::refusal<StoreError>([&] {
               static_cast<void>(
                   store.query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
@@ -213,8 +211,7 @@ TEST_F(Query, HasTheFunctionsOfSqliteAsTheyAre) {
 
 TEST_F(Query, StopsInTimeBetweenRowsThatTakeLong) {
   RunStore store(file());
-  RunStore::QueryLimits limits;
-  limits.time = std::chrono::milliseconds(100);
+  RunStore::QueryLimits limits{.time = std::chrono::milliseconds(100)};
   const auto start = std::chrono::steady_clock::now();
   EXPECT_THAT(
       [&] {

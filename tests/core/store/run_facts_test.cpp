@@ -24,9 +24,7 @@ TEST_F(RunFacts, CountMetricsAndEventsAsSignsOfLifeButNoAlarm) {
   store.append(run, 1, {});  // a heartbeat
   store.addEvent(run, {0, "hang", "nothing was heard of it", Json::object()});
   EXPECT_EQ(signsOfLife(store, run), before);
-  RunStore::Batch batch;
-  batch.metrics = {record(1, {{"train/loss", 2.0}})};
-  store.append(run, 1, batch);
+  store.append(run, 1, {.metrics = {record(1, {{"train/loss", 2.0}})}});
   const std::int64_t then = signsOfLife(store, run);
   EXPECT_GT(then, before);
   store.addEvent(run, {1, "evaluation", "", Json::object()});
@@ -129,10 +127,9 @@ TEST_F(RunFacts, GiveNotesAndTheRangesOfMetricsOfAllRuns) {
   store.setNote(run, "a note");
   store.setNote(other, "");
   EXPECT_THAT(notesByRun(query), ElementsAre(Pair(run, "a note")));
-  RunStore::Batch batch;
-  batch.metrics = {record(1, {{"test/top1", 0.5}, {"test/loss", 2.0}}),
-                   record(2, {{"test/top1", 0.8}}), record(3, {{"test/top1", 0.7}})};
-  store.append(run, 1, batch);
+  store.append(run, 1,
+               {.metrics = {record(1, {{"test/top1", 0.5}, {"test/loss", 2.0}}),
+                            record(2, {{"test/top1", 0.8}}), record(3, {{"test/top1", 0.7}})}});
   EXPECT_THAT(rangesOf(query, {"test/top1", "test/none"}),
               ElementsAre(Pair("test/top1", ElementsAre(Pair(run, Pair(0.5, 0.8))))));
   EXPECT_THAT(rangesOf(query, {}), IsEmpty());
@@ -144,19 +141,13 @@ TEST_F(RunFacts, SumTheCheckpointsThatAreKept) {
   EXPECT_THAT(checkpointBytes(query), IsEmpty());
   RunStore::Batch batch;
   for (const std::int64_t step : {1, 2}) {
-    CheckpointRecord record;
-    record.step = step;
-    record.folder = "run-x/step-" + std::to_string(step);
-    record.bytes = 3000 * step;
-    batch.checkpoints.push_back(record);
+    batch.checkpoints.push_back(
+        {.step = step, .folder = "run-x/step-" + std::to_string(step), .bytes = 3000 * step});
   }
   store.append(run, 1, batch);
   EXPECT_THAT(checkpointBytes(query), ElementsAre(Pair(run, 9000)));
-  CheckpointRecord newest;
-  newest.step = 3;
-  newest.folder = "run-x/step-3";
-  newest.bytes = 500;
-  newest.removed = {"run-x/step-1"};
+  CheckpointRecord newest{
+      .step = 3, .folder = "run-x/step-3", .bytes = 500, .removed = {"run-x/step-1"}};
   batch.checkpoints = {newest};
   store.append(run, 1, batch);
   EXPECT_THAT(checkpointBytes(query), ElementsAre(Pair(run, 6500)));

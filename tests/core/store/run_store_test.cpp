@@ -170,11 +170,10 @@ TEST_F(RunStoreTest, ShowsProgressThatIsNotANumberAsSuch) {
 
 TEST_F(RunStoreTest, TellsLatestAndBestCheckpointAndForgetsRemovedOnes) {
   auto [store, run] = openWithRunning();
-  RunStore::Batch batch;
-  batch.checkpoints = {{100, "r/step-000000100", 10, 0.1, true, {}},
-                       {200, "r/step-000000200", 10, 0.1, false, {}},
-                       {300, "r/step-000000300", 10, 0.1, false, {"r/step-000000200"}}};
-  store.append(run, 1, batch);
+  store.append(run, 1,
+               {.checkpoints = {{100, "r/step-000000100", 10, 0.1, true, {}},
+                                {200, "r/step-000000200", 10, 0.1, false, {}},
+                                {300, "r/step-000000300", 10, 0.1, false, {"r/step-000000200"}}}});
   const auto checkpoints = store.checkpoints(run);
   ASSERT_EQ(checkpoints.size(), 2u);
   EXPECT_EQ(checkpoints[0].step, 100);
@@ -193,11 +192,10 @@ TEST_F(RunStoreTest, TellsLatestAndBestCheckpointAndForgetsRemovedOnes) {
 
 TEST_F(RunStoreTest, TakesTheBestCheckpointBeforeWhereABestOneIsLeftBehind) {
   auto [store, run] = openWithRunning();
-  RunStore::Batch batch;
-  batch.checkpoints = {{100, "r/step-000000100", 10, 0.1, true, {}},
-                       {200, "r/step-000000200", 10, 0.1, false, {}},
-                       {300, "r/step-000000300", 10, 0.1, true, {}}};
-  store.append(run, 1, batch);
+  store.append(run, 1,
+               {.checkpoints = {{100, "r/step-000000100", 10, 0.1, true, {}},
+                                {200, "r/step-000000200", 10, 0.1, false, {}},
+                                {300, "r/step-000000300", 10, 0.1, true, {}}}});
   EXPECT_EQ(store.run(run).bestCheckpoint, 300);
   store.setState(run, RunState::Interrupted, "a test");
   store.openSegment(run, 200, thisWorker(), Json::object());

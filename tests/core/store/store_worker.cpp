@@ -19,10 +19,8 @@ int main(int count, char** words) {
   if (count < 5) return 2;
   try {
     RunStore store(words[1]);
-    NewRun newRun;
-    newRun.name = words[2];
-    newRun.config = Json::object();
-    const std::int64_t run = store.addRuns(store.experiment("workers", ""), {newRun}).front();
+    const std::int64_t run =
+        store.addRuns(store.experiment("workers", ""), {{.name = words[2]}}).front();
     const std::int64_t segment = store.openSegment(run, 0, thisWorker(), Json::object());
     const int acknowledgements = ::open(words[4], O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     const std::int64_t commits = std::strtoll(words[3], nullptr, 10);

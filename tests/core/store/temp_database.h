@@ -61,10 +61,8 @@ class StoreTest : public ::testing::Test {
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "experiments.sqlite"; }
 
   static store::NewRun newRun(const std::string& name) {
-    store::NewRun run;
-    run.name = name;
-    run.config = Json::parse(R"({"model": {"width": 64}, "train": {"epochs": 5}})");
-    return run;
+    return {.name = name,
+            .config = Json::parse(R"({"model": {"width": 64}, "train": {"epochs": 5}})")};
   }
   static std::int64_t addRun(store::RunStore& store, const std::string& name = "a run") {
     return store.addRuns(store.experiment("an experiment", ""), {newRun(name)}).front();

@@ -308,9 +308,8 @@ TEST(Checkpoint, KeepsTheNewestAndTheBestAndSaysWhatItRemoved) {
 
 TEST(Checkpoint, OneThatARunWasResumedFromStaysUntilANewerOneVerifies) {
   const TemporaryFolder folder;
-  train::CheckpointSnapshot snapshot;
-  snapshot.model = {{"w", at::ones({3})}};
-  snapshot.optimizer = {{"w/exp_avg", at::ones({3})}};
+  train::CheckpointSnapshot snapshot{.model = {{"w", at::ones({3})}},
+                                     .optimizer = {{"w/exp_avg", at::ones({3})}}};
   snapshot.state.step = 1;
   {
     train::CheckpointWriter writer(folder.path(), "run-test", {1, false, {}});
@@ -400,9 +399,8 @@ TEST(Checkpoint, GetsItsNameAfterThePointsUpToItsStepAreDurable) {
     ++calls;
     wasNamed = fs::exists(folder.path() / checkpointName(5));
   });
-  train::CheckpointSnapshot snapshot;
-  snapshot.model = {{"w", at::ones({3})}};
-  snapshot.optimizer = {{"w/exp_avg", at::ones({3})}};
+  train::CheckpointSnapshot snapshot{.model = {{"w", at::ones({3})}},
+                                     .optimizer = {{"w/exp_avg", at::ones({3})}}};
   snapshot.state.step = 5;
   writer.save(std::move(snapshot));
   writer.wait();

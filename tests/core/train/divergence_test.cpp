@@ -290,9 +290,7 @@ TEST(Spike, IsLeftThroughTheCheckpointBeforeItWhileAProcessReadsOneWithinIt) {
 }
 
 TEST(DivergenceWatch, TakesMediansOfTheAppliedStepsBeforeItsDelay) {
-  train::DivergenceOptions options;
-  options.lossFactor = 2;
-  options.window = 3;
+  train::DivergenceOptions options{.lossFactor = 2, .window = 3};
   train::DivergenceWatch watch(options);
   for (std::int64_t step = 1; step <= 20; ++step) {
     const bool isApplied = step != 4;

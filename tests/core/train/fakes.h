@@ -38,12 +38,7 @@ inline Steps stepsIn(const std::filesystem::path& folder) {
   return steps;
 }
 
-inline ItemCard cardOf(ItemKind kind, const std::string& id) {
-  ItemCard card;
-  card.kind = kind;
-  card.id = id;
-  return card;
-}
+inline ItemCard cardOf(ItemKind kind, const std::string& id) { return {.kind = kind, .id = id}; }
 
 /// Two layers with dropout between them and a dropped path beside them, both drawn from the
 /// generator it is given.
@@ -117,8 +112,7 @@ struct SmallData {
   std::uint64_t seed = 0;
 
   Batch take(const std::vector<std::int64_t>& ids, std::uint64_t salt) const {
-    Batch batch;
-    batch.sampleIds = ids;
+    Batch batch{.sampleIds = ids};
     const auto count = static_cast<std::int64_t>(ids.size());
     at::Tensor images = at::empty({count, 1, 4, 4});
     at::Tensor labels = at::empty({count}, at::kLong);
@@ -323,9 +317,7 @@ class SmallProbe final : public Analysis {
     const auto wait = takes;
     return [mean, wait] {
       std::this_thread::sleep_for(wait);
-      Artifact artifact;
-      artifact.name = "mean";
-      artifact.kind = artifact_kind::kTable;
+      Artifact artifact{.name = "mean", .kind = artifact_kind::kTable};
       setJson(artifact, Json{{"mean", mean}});
       return Findings{{artifact}, {{"mean", mean}}};
     };
@@ -348,9 +340,7 @@ class SmallListening final : public Analysis {
       void batch(const EvaluationBatch& batch) override { heard += batch.batch.sampleIds.size(); }
       void finish(Results& results) override {
         results.score("heard", static_cast<double>(heard));
-        Artifact artifact;
-        artifact.name = "bins";
-        artifact.kind = artifact_kind::kTable;
+        Artifact artifact{.name = "bins", .kind = artifact_kind::kTable};
         setJson(artifact, Json{{"classes", classes}});
         results.artifact(artifact);
       }

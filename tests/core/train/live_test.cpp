@@ -135,12 +135,7 @@ TEST(WatchedRun, ThatNoWindowWatchesDoesNothingForOne) {
 }
 
 TEST(WatchedRun, ShowsAttentionOfTheImageAndTheQueryThatAreWishedFor) {
-  live::Wishes wishes;
-  wishes.image = 5;
-  wishes.queryRow = 0.75;
-  wishes.queryColumn = 0.25;
-  wishes.layer = 1;
-  wishes.head = 1;
+  live::Wishes wishes{.image = 5, .queryRow = 0.75, .queryColumn = 0.25, .layer = 1, .head = 1};
   WatchedRun run;
   Watching window(runName(), wishes);
   static_cast<void>(run.go());
@@ -236,8 +231,7 @@ TEST(WatchedRun, ShowsTheImagesThatTheRunMakes) {
     EXPECT_FALSE(at::GradMode::is_enabled());
     EXPECT_FALSE(session.model().module().is_training());
     for (const double time : {2.0, 1.0}) {
-      Artifact grid;
-      grid.kind = artifact_kind::kImageGrid;
+      Artifact grid{.kind = artifact_kind::kImageGrid};
       setUint8(grid, std::vector<std::uint8_t>(2 * 3 * 3, static_cast<std::uint8_t>(look.step)),
                {2, 3, 3, 1}, {"image", "row", "column", "channel"});
       grid.meta["time"] = time;
@@ -259,8 +253,7 @@ TEST(WatchedRun, ShowsEveryBatchOfTheImagesWithWhatTheyAreDrawnFrom) {
   run.setup.liveImages = [](TaskSession&, const train::Look&, Results& results) {
     for (const std::int64_t seed : {0, 1}) {
       for (const double time : {2.0, 1.0}) {
-        Artifact grid;
-        grid.kind = artifact_kind::kImageGrid;
+        Artifact grid{.kind = artifact_kind::kImageGrid};
         const auto value = static_cast<std::uint8_t>(10 * seed + static_cast<std::int64_t>(time));
         setUint8(grid, std::vector<std::uint8_t>{value}, {1, 1, 1, 1},
                  {"image", "row", "column", "channel"});

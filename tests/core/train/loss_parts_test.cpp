@@ -40,13 +40,11 @@ struct Ended {
 };
 
 Ended trained(std::int64_t batchSize, std::int64_t accumulate) {
-  SmallData data;
-  data.batchSize = batchSize;
   SmallRun run(trainConfig({{"steps", 10},
                             {"accumulate", accumulate},
                             {"optimizer.name", "sgd"},
                             {"optimizer.learning_rate", 0.1}}),
-               std::make_unique<TwoParts>(data));
+               std::make_unique<TwoParts>(SmallData{.batchSize = batchSize}));
   run.use(run.model = std::make_shared<SmallModel>(3, 0.0));
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   Ended ended{run.weights(), {}};

@@ -10,13 +10,11 @@ namespace vitrine::train {
 namespace {
 
 MemoryInput input() {
-  MemoryInput given;
-  given.parameters = 1e6;
-  given.blocks = {{"a", "mlp", 0, 0, 0, 1e5}, {"b", "attention", 0, 0, 0, 2e5}};
-  given.imageValues = 784;
-  given.datasetBytes = 5e6;
-  given.train = Config(trainSchema().defaults());
-  return given;
+  return {.parameters = 1e6,
+          .blocks = {{"a", "mlp", 0, 0, 0, 1e5}, {"b", "attention", 0, 0, 0, 2e5}},
+          .imageValues = 784,
+          .datasetBytes = 5e6,
+          .train = Config(trainSchema().defaults())};
 }
 
 double part(const MemoryEstimate& estimate, const std::string& name) {

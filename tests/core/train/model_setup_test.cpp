@@ -155,9 +155,7 @@ TEST_F(PrepareRun, NamesAMissingItemBeforeAnythingIsBuilt) {
 TEST_F(PrepareRun, StartsFromAWeightFileWithTheHeadOfTheTask) {
   const TemporaryFolder folder;
   writeWeights(folder.path() / "w.safetensors", 42, 1);
-  train::InitChoice init;
-  init.weights = folder.path() / "w.safetensors";
-  init.freeze = {"fc1"};
+  train::InitChoice init{.weights = folder.path() / "w.safetensors", .freeze = {"fc1"}};
   LoadReport report;
   const train::TrainerSetup setup = train::prepareRun(registry_, config_, 7, init, &report);
   SmallModel other(42);
@@ -176,8 +174,7 @@ TEST_F(PrepareRun, ChoosesTheAveragedWeightsOfACheckpointFolder) {
   const TemporaryFolder folder;
   writeWeights(folder.path() / "model.safetensors", 1, 1);
   writeWeights(folder.path() / "ema.safetensors", 2, 2);
-  train::InitChoice init;
-  init.weights = folder.path();
+  train::InitChoice init{.weights = folder.path()};
   EXPECT_EQ(headOf(train::prepareRun(registry_, config_, 7, init)), 4);
   init.use = "ema";
   EXPECT_EQ(headOf(train::prepareRun(registry_, config_, 7, init)), 8);
@@ -185,8 +182,7 @@ TEST_F(PrepareRun, ChoosesTheAveragedWeightsOfACheckpointFolder) {
 
 TEST_F(PrepareRun, LeavesASkippedHeadAloneAndRefusesOneOfAnotherShape) {
   const TemporaryFolder folder;
-  train::InitChoice init;
-  init.weights = folder.path() / "w.safetensors";
+  train::InitChoice init{.weights = folder.path() / "w.safetensors"};
   {
     SmallModel other(42);
     auto tensors = namedTensors(other);

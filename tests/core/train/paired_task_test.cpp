@@ -62,9 +62,8 @@ class PairedRuns : public testing::Test {
   /// One segment of a run, appended to `out`. \param stop  asks for a pause after so many steps
   void train(const Json& config, const std::filesystem::path& folder, Outcome& out,
              std::int64_t stop = 0, const std::vector<train::AuxChoice>& auxiliaries = {}) {
-    train::InitChoice init;
-    init.auxiliaries = auxiliaries;
-    train::TrainerSetup setup = train::prepareRun(registry_, config, kSeed, init);
+    train::TrainerSetup setup =
+        train::prepareRun(registry_, config, kSeed, {.auxiliaries = auxiliaries});
     setup.checkpointFolder = folder;
     if (const auto newest = newestCheckpoint(folder)) setup.resumeFrom = newest->folder;
     struct Stopping final : RecordingSink {
@@ -94,9 +93,8 @@ class PairedRuns : public testing::Test {
   std::vector<train::AuxChoice> teacherFrom(const std::filesystem::path& folder) {
     Outcome trained;
     train(configuration(false), folder, trained);
-    train::AuxChoice choice;
-    choice.name = "teacher";
-    choice.weights = newestCheckpoint(folder)->folder / "model.safetensors";
+    train::AuxChoice choice{.name = "teacher",
+                            .weights = newestCheckpoint(folder)->folder / "model.safetensors"};
     choice.sha256 = sha256OfFile(choice.weights);
     choice.config = configuration(false);
     return {choice};

@@ -75,8 +75,7 @@ TEST(LayerDecay, GivesEveryParameterTheScaleOfTheReference) {
   const Json settings = Json::parse(in).at("parameters");
   NameList names;
   for (const auto& [name, scale] : settings.at("scale").items()) names.push_back(name);
-  train::ParameterPolicy policy;
-  policy.layerDecay = settings.at("decay").get<double>();
+  train::ParameterPolicy policy{.layerDecay = settings.at("decay").get<double>()};
   const auto groups = train::withPolicy(groupsOf(names), policy, layersByName(names));
   for (const auto& [name, scale] : settings.at("scale").items())
     EXPECT_NEAR(groupWith(groups, name).learningRateScale, scale, 1e-12) << name;
@@ -85,8 +84,7 @@ TEST(LayerDecay, GivesEveryParameterTheScaleOfTheReference) {
 }
 
 TEST(LayerDecay, OfANetworkWithoutBlocksIsRefused) {
-  train::ParameterPolicy policy;
-  policy.layerDecay = 0.5;
+  train::ParameterPolicy policy{.layerDecay = 0.5};
   EXPECT_THAT(
       problemOf([&] {
         static_cast<void>(train::withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
@@ -118,9 +116,8 @@ TEST(Groups, ScaleRatesAndDecayOfWhatTheyMatchAndLeaveTheRest) {
 }
 
 TEST(Groups, MultiplyTheScaleOfTheLayer) {
-  train::ParameterPolicy policy;
-  policy.layerDecay = 0.5;
-  policy.groups = {{"first", {"embed.*", "blocks.0.*"}, 4, 1, false, nullptr}};
+  train::ParameterPolicy policy{
+      .layerDecay = 0.5, .groups = {{"first", {"embed.*", "blocks.0.*"}, 4, 1, false, nullptr}}};
   const auto groups = train::withPolicy(groupsOf(kNames), policy, layersByName(kNames));
   EXPECT_EQ(groupWith(groups, "embed.weight").learningRateScale, 4 * 0.125);
   EXPECT_EQ(groupWith(groups, "blocks.0.bias").learningRateScale, 4 * 0.25);
@@ -129,8 +126,7 @@ TEST(Groups, MultiplyTheScaleOfTheLayer) {
 }
 
 TEST(Groups, AreRefusedWhereAPatternMatchesNothingOrTwoGroupsMeet) {
-  train::ParameterPolicy policy;
-  policy.groups = {{"head", {"head.*", "haed.*"}, 1, 1, false, nullptr}};
+  train::ParameterPolicy policy{.groups = {{"head", {"head.*", "haed.*"}, 1, 1, false, nullptr}}};
   EXPECT_EQ(problemOf([&] {
               static_cast<void>(train::withPolicy(groupsOf(kNames), policy, layersByName(kNames)));
             }),

@@ -22,10 +22,9 @@ namespace fs = std::filesystem;
 using test::Names;
 
 train::CheckpointSnapshot snapshotOf(std::int64_t step) {
-  train::CheckpointSnapshot snapshot;
-  snapshot.model = {{"w", at::full({3}, static_cast<double>(step))}};
-  snapshot.optimizer = {{"w/exp_avg", at::ones({3})}};
-  snapshot.trained = {"w"};
+  train::CheckpointSnapshot snapshot{.model = {{"w", at::full({3}, static_cast<double>(step))}},
+                                     .optimizer = {{"w/exp_avg", at::ones({3})}},
+                                     .trained = {"w"}};
   snapshot.state.step = step;
   return snapshot;
 }

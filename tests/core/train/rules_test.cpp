@@ -82,12 +82,7 @@ class CountingOptimizer final : public OptimizerItem {
       }
     }
   };
-  ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Optimizer;
-    card.id = "counting";
-    return card;
-  }
+  ItemCard card() const override { return {.kind = ItemKind::Optimizer, .id = "counting"}; }
   std::unique_ptr<UpdateRule> open(const Config&) const override {
     return std::make_unique<Rule>();
   }

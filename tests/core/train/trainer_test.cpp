@@ -65,10 +65,8 @@ TEST(Trainer, AveragesTheGradientsOfAccumulatedBatches) {
   // One step over two batches of 4 equals one step over the 8 samples they hold.
   std::vector<at::Tensor> weights;
   for (const int accumulate : {1, 2}) {
-    SmallData data;
-    data.batchSize = 8 / accumulate;
     SmallRun run(trainConfig({{"steps", 3}, {"accumulate", accumulate}}),
-                 std::make_unique<SmallSession>(data));
+                 std::make_unique<SmallSession>(SmallData{.batchSize = 8 / accumulate}));
     run.model = std::make_shared<SmallModel>(3, 0.0);
     run.use(run.model);
     static_cast<void>(run.go());

@@ -30,8 +30,7 @@ class Pyramid final : public test::FakeModel<ImageClassifier, AttentionSource> {
     const std::int64_t count = images.size(0);
     const auto wanted = [&](std::int64_t layer) { return isChosenLayer(tap_->layers, layer); };
     for (std::int64_t window = 0; wanted(0) && window < 4; ++window) {
-      AttentionRecord record;
-      record.window = window;
+      AttentionRecord record{.window = window};
       const std::int64_t tokens = window == 3 ? 1 : 4;
       record.weights = at::eye(tokens).expand({count, 2, tokens, tokens}) * double(window + 1);
       const at::Tensor corner =
@@ -41,17 +40,13 @@ class Pyramid final : public test::FakeModel<ImageClassifier, AttentionSource> {
       tap_->receive(record);
     }
     if (wanted(1)) {
-      AttentionRecord record;
-      record.layer = 1;
-      record.weights = at::full({count, 2, 16, 4}, 0.25);
-      record.queryPositions = grid(4, 4, 0, 1);
-      record.keyPositions = grid(2, 2, 0.5, 2);
-      tap_->receive(record);
+      tap_->receive({.layer = 1,
+                     .weights = at::full({count, 2, 16, 4}, 0.25),
+                     .queryPositions = grid(4, 4, 0, 1),
+                     .keyPositions = grid(2, 2, 0.5, 2)});
     }
     if (wanted(2)) {
-      AttentionRecord record;
-      record.layer = 2;
-      record.weights = at::eye(16).expand({count, 3, 16, 16});
+      AttentionRecord record{.layer = 2, .weights = at::eye(16).expand({count, 3, 16, 16})};
       record.queryPositions = record.keyPositions = grid(4, 4, 0, 1);
       tap_->receive(record);
     }

@@ -25,9 +25,8 @@ class Sequences final : public test::FakeModel<TextImageModel, AttentionSource> 
   MixedPrediction mixed(const MixedSequences& sequences) override {
     const std::int64_t tokens = sequences.tokens.size(1);
     if (!tap_) return {};
-    AttentionRecord record;
-    record.weights = at::eye(tokens).expand({1, 2, tokens, tokens});
-    record.queryPositions = at::full({tokens, 2}, -1.0, at::kDouble);
+    AttentionRecord record{.weights = at::eye(tokens).expand({1, 2, tokens, tokens}),
+                           .queryPositions = at::full({tokens, 2}, -1.0, at::kDouble)};
     record.queryPositions.narrow(0, tokens - 2, 2).fill_(0);
     record.queryPositions.select(0, tokens - 1).select(0, 1).fill_(1);
     record.keyPositions = record.queryPositions;

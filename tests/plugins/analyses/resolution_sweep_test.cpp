@@ -54,11 +54,7 @@ class Quarters final : public LabelledImages {
 class QuartersSource final : public DatasetSource {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Dataset;
-    card.id = "quarters";
-    card.offers = {"image", "label"};
-    return card;
+    return {.kind = ItemKind::Dataset, .id = "quarters", .offers = {"image", "label"}};
   }
   std::shared_ptr<const Dataset> open(const Config&) const override {
     return std::make_shared<Quarters>();
@@ -90,11 +86,7 @@ class HalvesSession final : public PipelineSession {
 class HalvesTask final : public Task {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Task;
-    card.id = "halves";
-    card.needs = {ImageClassifier::kId, "image"};
-    return card;
+    return {.kind = ItemKind::Task, .id = "halves", .needs = {ImageClassifier::kId, "image"}};
   }
   std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override {
     return std::make_unique<HalvesSession>(setup);

@@ -37,8 +37,7 @@ class LowerRows final : public NoSession {
       pixels.insert(pixels.end(), {upper, upper, lower, lower});
       labels.push_back(id % 2);
     }
-    Batch batch;
-    batch.sampleIds = ids;
+    Batch batch{.sampleIds = ids};
     batch.fields["image"] = at::tensor(pixels).view({-1, 1, 2, 2});
     batch.fields["label"] = at::tensor(labels);
     return batch;

@@ -122,8 +122,7 @@ class TwoParts final : public NoSession {
 };
 
 Batch twoSamples() {
-  Batch batch;
-  batch.sampleIds = {7, 9};
+  Batch batch{.sampleIds = {7, 9}};
   batch.fields["x"] = at::tensor({1.0F, 3.0F});
   return batch;
 }

@@ -27,14 +27,12 @@ Json taskTable(const std::string& error = "l1", double weight = 1e-6) {
 
 TaskSetup setupOf(std::shared_ptr<Model> model, const Json& task = taskTable(),
                   const Json& data = dataTable(), std::int64_t side = 8) {
-  TaskSetup setup;
-  setup.task = Config(task);
-  setup.data = Config(data);
-  setup.model = std::move(model);
-  setup.pipeline = pipelineOf(data, 0, side);
-  setup.batchSize = 8;
-  setup.evaluationBatchSize = 4;
-  return setup;
+  return {.task = Config(task),
+          .data = Config(data),
+          .model = std::move(model),
+          .pipeline = pipelineOf(data, 0, side),
+          .batchSize = 8,
+          .evaluationBatchSize = 4};
 }
 
 StepContext contextOf(std::uint64_t seed = 1) {

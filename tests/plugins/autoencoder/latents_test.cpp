@@ -25,9 +25,7 @@ at::Generator generatorOf(std::uint64_t seed) {
 }
 
 AuxiliaryNetwork codecOf(Json values, const std::string& sha256 = std::string(64, 'a')) {
-  AuxiliaryNetwork network;
-  network.name = "codec";
-  network.model = buildCodec(kKl, std::move(values));
+  AuxiliaryNetwork network{.name = "codec", .model = buildCodec(kKl, std::move(values))};
   network.model->module().eval();
   network.file = "codec.safetensors";
   network.sha256 = sha256;
@@ -146,8 +144,7 @@ TEST(LatentCache, IsInMemoryWhereItsFolderCannotBeMade) {
   const TemporaryFolder folder;
   std::ofstream(folder / "file") << "not a folder";
   const Json data = dataTable();
-  LatentCacheOptions options;
-  options.folder = folder / "file" / "latents";
+  LatentCacheOptions options{.folder = folder / "file" / "latents"};
   const auto latents =
       Latents(smallCodec(), pipelineOf(data))
           .cached(test::transformRegistry(), Config(data), 0, options);

@@ -142,8 +142,7 @@ class CountingListener final : public EvaluationListener {
   }
   void finish(Results& results) override {
     results.score("heard", static_cast<double>(ids.size()));
-    Artifact artifact;
-    artifact.name = "heard";
+    Artifact artifact{.name = "heard"};
     results.artifact(artifact);
   }
   std::vector<std::int64_t> ids;
@@ -316,8 +315,7 @@ Chosen chosenOf(const Json& subset, std::uint64_t seed) {
   setup.batchSize = 20;
   setup.evaluationBatchSize = 12;
   const auto session = ClassificationTask().open(setup);
-  Chosen chosen;
-  chosen.trained = session->trainingStream(0)->next().sampleIds;
+  Chosen chosen{.trained = session->trainingStream(0)->next().sampleIds};
   std::sort(chosen.trained.begin(), chosen.trained.end());
   class Ids final : public EvaluationListener {
    public:

@@ -180,9 +180,7 @@ TEST(Holdout, OfNothingOrOfASplitThatIsNotThereIsRefused) {
 class LinearArchitecture final : public Architecture {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.id = "linear";
-    card.offers = {ImageClassifier::kId};
+    ItemCard card{.id = "linear", .offers = {ImageClassifier::kId}};
     card.schema.fields = {sizeField("image_size", 2, "side").range(1, 64),
                           integerField("num_classes", 4, "classes")};
     return card;
@@ -196,11 +194,7 @@ class CountedSource final : public DatasetSource {
  public:
   explicit CountedSource(std::shared_ptr<Reads> reads) : reads_(std::move(reads)) {}
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Dataset;
-    card.id = "counted";
-    card.offers = {"image", "label"};
-    return card;
+    return {.kind = ItemKind::Dataset, .id = "counted", .offers = {"image", "label"}};
   }
   std::shared_ptr<const Dataset> open(const Config&) const override {
     return std::make_shared<CountedImages>(reads_);

@@ -24,9 +24,7 @@ using visionllama_diffusion::DitLlamaArchitecture;
 using visionllama_diffusion::SitLlamaArchitecture;
 
 StepContext contextOf(std::uint64_t seed) {
-  StepContext context;
-  context.generator = at::detail::createCPUGenerator(seed);
-  return context;
+  return {.generator = at::detail::createCPUGenerator(seed)};
 }
 
 double total(const std::vector<LossPart>& parts, double batch) {

@@ -27,11 +27,7 @@ class Images : public ::testing::Test {
     GTEST_SKIP() << "this build has no OpenCV (Debian: libopencv-imgcodecs-dev)";
 #endif
   }
-  static FolderOptions options() {
-    FolderOptions out;
-    out.listing = {Links::Inside, 0, 0};
-    return out;
-  }
+  static FolderOptions options() { return {.listing = {Links::Inside, 0, 0}}; }
   /// [channels, height, width]
   static SampleValue decoded(const std::string& bytes, std::int64_t channels = 3) {
     SampleValue out;

@@ -89,11 +89,7 @@ std::string refusal(const Options& options) {
   return test::refusal<Error>([&] { (void)LanguageModelTask().open(setupOf(options)); });
 }
 
-StepContext contextOf() {
-  StepContext context;
-  context.generator = at::make_generator<at::CPUGeneratorImpl>(5);
-  return context;
-}
+StepContext contextOf() { return {.generator = at::make_generator<at::CPUGeneratorImpl>(5)}; }
 
 Scores scoresOf(TaskSession& session) {
   const c10::NoGradGuard noGradient;
@@ -114,8 +110,7 @@ double score(const Scores& scores, const std::string& name) {
 
 TEST(LanguageModel, PackedAndPaddedRowsHaveTheSameLossAndGradient) {
   const auto lossAndGradient = [](const Json& rows) {
-    Options options;
-    options.rows = rows;
+    Options options{.rows = rows};
     const auto session = LanguageModelTask().open(setupOf(options));
     StepContext context = contextOf();
     const std::vector<LossPart> parts =
@@ -145,8 +140,7 @@ TEST(LanguageModel, ScoresAreThoseOfTheDefinitions) {
 }
 
 TEST(LanguageModel, LearnsAFewTextsByHeartAndWritesThem) {
-  Options options;
-  options.offset = 10;
+  Options options{.offset = 10};
   const auto session = LanguageModelTask().open(setupOf(options));
   std::vector<at::Tensor> parameters = session->model().module().parameters();
   std::vector<at::Tensor> moments, squares;
@@ -239,8 +233,7 @@ TEST(LanguageModel, AContinuationKeepsTheSpaceBeforeItsFirstWord) {
 }
 
 TEST(LanguageModel, DrawsPositionsFromTheRunsGeneratorAlone) {
-  Options options;
-  options.offset = 20;
+  Options options{.offset = 20};
   const auto session = LanguageModelTask().open(setupOf(options));
   const at::Tensor before = at::detail::getDefaultCPUGenerator().get_state();
   StepContext context = contextOf();
@@ -263,18 +256,13 @@ TEST(LanguageModel, RefusesToWriteWhereItsScoresAreNotNumbers) {
 }
 
 TEST(LanguageModel, RefusesRowsAndTokenizersThatDoNotFit) {
-  Options longRows;
-  longRows.rows = {{"name", "pack"}, {"length", 65}};
+  Options longRows{.rows = {{"name", "pack"}, {"length", 65}}};
   EXPECT_THAT(refusal(longRows), Names(65, 64));
-  Options moved;
-  moved.offset = 30;
+  Options moved{.offset = 30};
   EXPECT_THAT(refusal(moved), Names(40, 30));
-  Options otherVocabulary;
-  otherVocabulary.vocab = 300;
+  Options otherVocabulary{.vocab = 300};
   EXPECT_THAT(refusal(otherVocabulary), Names(264, 300));
-  Options padded;
-  padded.rows = {{"name", "pad"}};
-  padded.context = 8;
+  Options padded{.rows = {{"name", "pad"}}, .context = 8};
   const auto session = LanguageModelTask().open(setupOf(padded));
   StepContext context = contextOf();
   EXPECT_THROW((void)session->loss(context, session->read(Split::Test, {0})), ConfigError);
@@ -284,8 +272,7 @@ TEST(LanguageModel, RefusesRowsAndTokenizersThatDoNotFit) {
   const auto later = LanguageModelTask().open(setupOf(padded));
   const Batch row = later->read(Split::Train, {0});
   EXPECT_THAT([&] { (void)later->loss(context, row); }, test::Fails<ConfigError>("13", "60", "64"));
-  Options broken;
-  broken.texts = {"fine", "br\xC3"};
+  Options broken{.texts = {"fine", "br\xC3"}};
   const auto other = LanguageModelTask().open(setupOf(broken));
   EXPECT_THAT([&] { (void)other->read(Split::Test, {1}); },
               test::Fails<ConfigError>("text", "sample 1", "byte 2"));

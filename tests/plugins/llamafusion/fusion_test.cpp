@@ -162,8 +162,7 @@ TEST(Fusion, BeginsFromALlamasWeightsAndKeepsItsTextLogitsToTheLastBit) {
   const auto file = folder.path() / "llama.safetensors";
   writeTensors(file, namedTensors(*text));
   const auto fused = build(LlamaFusionArchitecture(), tiny("deep"), 1);
-  LoadOptions options;
-  options.skip = {"img_io.*"};
+  LoadOptions options{.skip = {"img_io.*"}};
   EXPECT_TRUE(loadWeights(*fused, file, options).unused.empty());
   const auto parameters = fused->module().named_parameters();
   EXPECT_TRUE(at::equal(parameters["model.layers.1.img.mlp.up_proj.weight"],

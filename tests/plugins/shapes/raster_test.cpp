@@ -80,11 +80,7 @@ TEST(Canvas, BlendsByCoverageAndRoundsToBytes) {
 
 TEST(Texture, FamiliesDifferAndStayInRange) {
   for (std::int64_t family = 0; family < kTextures; ++family) {
-    Texture texture;
-    texture.family = family;
-    texture.period = 7;
-    texture.angle = 0.4;
-    texture.seed = 5;
+    Texture texture{.family = family, .period = 7, .angle = 0.4, .seed = 5};
     double least = 1, most = 0;
     for (int y = 0; y < 40; ++y) {
       for (int x = 0; x < 40; ++x) {

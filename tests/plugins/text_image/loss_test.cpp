@@ -66,8 +66,7 @@ class RecordingModel final
   std::vector<Sample> samples;
 
   TextImageModel::Sizes textImageSizes() const override {
-    TextImageModel::Sizes sizes;
-    sizes.channels = 1;
+    TextImageModel::Sizes sizes{.channels = 1};
     sizes.height = sizes.width = 4;
     sizes.imageTokens = kImageTokens;
     sizes.steps = 1000;

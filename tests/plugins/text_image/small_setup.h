@@ -58,10 +58,8 @@ inline TaskSetup setupOf(const Options& options) {
                    {{"name", "label_text"}, {"templates", {"a {class} one", "{class}"}}},
                    {{"name", "tokenize"}, {"begin", options.addsEnds}, {"end", options.addsEnds}}});
   data["pipeline"] = {{"train", list}, {"evaluate", list}};
-  TaskSetup setup;
-  setup.task = Config(task);
-  setup.data = Config(data);
-  setup.model = architecture.build(Config(model), 3);
+  TaskSetup setup{
+      .task = Config(task), .data = Config(data), .model = architecture.build(Config(model), 3)};
   setup.batchSize = setup.evaluationBatchSize = 8;
   setup.loaderWorkers = 0;
   setup.registry = &test::transformRegistry();

@@ -27,12 +27,11 @@ TEST(CropBoxes, FromGivenNumbersAreTheReferences) {
   const Json parameters = cropParameters();
   int refused = 0;
   for (const Json& row : parameters["rows"]) {
-    CropRanges ranges;
-    ranges.area = {row["area_range"][0], row["area_range"][1]};
-    ranges.aspect = {parameters["aspect_range"][0], parameters["aspect_range"][1]};
-    const Window window = drawCrop(sizeOf(row["image"]), ranges, [&](std::uint32_t draw) {
-      return row["numbers"].at(draw / 4).at(draw % 4).get<double>();
-    });
+    const Window window = drawCrop(
+        sizeOf(row["image"]),
+        {.area = {row["area_range"][0], row["area_range"][1]},
+         .aspect = {parameters["aspect_range"][0], parameters["aspect_range"][1]}},
+        [&](std::uint32_t draw) { return row["numbers"].at(draw / 4).at(draw % 4).get<double>(); });
     EXPECT_EQ(Json({window.top, window.left, window.height, window.width}),
               row["box_top_left_height_width"])
         << row.dump();
@@ -44,10 +43,8 @@ TEST(CropBoxes, FromGivenNumbersAreTheReferences) {
 
 TEST(CropBoxes, OfAThinImageHaveAPixel) {
   const auto drawn = [](Size image, double least, double most) {
-    CropRanges ranges;
-    ranges.area = {1, 1};
-    ranges.aspect = {least, most};
-    const Window window = drawCrop(image, ranges, [](std::uint32_t) { return 0.5; });
+    const Window window = drawCrop(image, {.area = {1, 1}, .aspect = {least, most}},
+                                   [](std::uint32_t) { return 0.5; });
     return Json({window.top, window.left, window.height, window.width});
   };
   EXPECT_EQ(drawn({100, 1}, 4, 8), Json({49, 0, 1, 1}));

@@ -43,9 +43,7 @@ TEST(Pipeline, TheShortFormStandsForAListOfTransforms) {
 }
 
 TEST(Pipeline, TheShortFormOfAFolderCutsToItsSizeAndThenToTheModels) {
-  DatasetInfo info;
-  info.channels = 3;
-  info.fields = labelledImageFields(3, -1, -1);
+  DatasetInfo info{.channels = 3, .fields = labelledImageFields(3, -1, -1)};
   Json data = dataValues();
   data["image_size"] = {64, 64};
   data["crop"] = 0.875;

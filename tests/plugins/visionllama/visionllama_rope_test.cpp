@@ -87,10 +87,9 @@ TEST(VisionLlamaRope, KeepsTheNormOfEveryTokenAndTheOriginAsItIs) {
 }
 
 TEST(VisionLlamaRope, TheScoreOfTheFactSheetComesOutAtBothResolutions) {
-  RopeSettings settings;
-  settings.axes = nn::RopeAxes::RowFirst;
-  settings.scale = RopeScale::Anchor;
-  settings.anchorPixels = {14 * 16, 14 * 16};
+  RopeSettings settings{.axes = nn::RopeAxes::RowFirst,
+                        .scale = RopeScale::Anchor,
+                        .anchorPixels = {14 * 16, 14 * 16}};
   const HeadRotation heads(settings, 1, 8);
   const at::Tensor q = at::tensor(std::vector<double>{.1, .2, .3, .4, .5, .6, .7, .8}).view({1, 8});
   const at::Tensor k =
@@ -119,9 +118,7 @@ TEST(VisionLlamaRope, AnAnchorOfTheImagesOwnSizeIsPlainToTheLastBit) {
 }
 
 TEST(VisionLlamaRope, ImagesThatAreNotSquareAreScaledByTheRowsOrPerAxis) {
-  RopeSettings settings;
-  settings.scale = RopeScale::Anchor;
-  settings.anchorPixels = {64, 64};
+  RopeSettings settings{.scale = RopeScale::Anchor, .anchorPixels = {64, 64}};
   EXPECT_EQ(settings.scaleOf({48, 64}), (std::array<double, 2>{64.0 / 48, 64.0 / 48}));
   settings.isPerAxis = true;
   EXPECT_EQ(settings.scaleOf({48, 64}), (std::array<double, 2>{64.0 / 48, 1}));
@@ -132,11 +129,7 @@ TEST(VisionLlamaRope, ThreeFormsOfNtkHaveTheBasesOfTheFactSheet) {
                                                   {nn::NtkRule::LowestLine, 20452.2287},
                                                   {nn::NtkRule::LowestGrid, 20945.8825}};
   for (const auto& [rule, base] : forms) {
-    RopeSettings settings;
-    settings.scale = RopeScale::Ntk;
-    settings.ntkAlpha = 2;
-    settings.ntkRule = rule;
-    const HeadRotation heads(settings, 1, 64);
+    const HeadRotation heads({.scale = RopeScale::Ntk, .ntkAlpha = 2, .ntkRule = rule}, 1, 64);
     // The second quad turns by base^(-4 / 64) for each column.
     const at::Tensor angles = heads.angles(place(0, 1), kUnscaled, 4, Base::Scaled);
     EXPECT_NEAR(std::pow(angles[0][2].item<double>(), -16), base, base * 1e-4);
@@ -146,10 +139,8 @@ TEST(VisionLlamaRope, ThreeFormsOfNtkHaveTheBasesOfTheFactSheet) {
 }
 
 TEST(VisionLlamaRope, HeadsOfTheirOwnTakeSlicesOfOneSpectrum) {
-  RopeSettings settings;
-  settings.isShared = false;
   const at::Tensor angles =
-      HeadRotation(settings, 2, 8).angles(place(0, 1), kUnscaled, 4, Base::Scaled);
+      HeadRotation({.isShared = false}, 2, 8).angles(place(0, 1), kUnscaled, 4, Base::Scaled);
   ASSERT_EQ(angles.sizes(), (std::vector<std::int64_t>{1, 2, 1, 4}));
   // D = 16: head 0 turns by {1, 0.1}, head 1 by {0.01, 0.001}.
   EXPECT_NEAR(angles[0][0][0][2].item<double>(), 0.1, 1e-6);
@@ -158,8 +149,7 @@ TEST(VisionLlamaRope, HeadsOfTheirOwnTakeSlicesOfOneSpectrum) {
 }
 
 TEST(VisionLlamaRope, OnlyTheShareOfTheChannelsTurnsAndItsSpectrumIsSpreadAgain) {
-  RopeSettings settings;
-  settings.ratio = 0.25;
+  RopeSettings settings{.ratio = 0.25};
   const at::Tensor angles =
       HeadRotation(settings, 1, 64).angles(place(0, 1), kUnscaled, 4, Base::Scaled);
   ASSERT_EQ(angles.size(1), 8);
@@ -225,10 +215,7 @@ TEST(KeyPositions, OfTheReleasedCodeLoseTheRowOfTheKeys) {
 }
 
 TEST(KeyPositions, OnALineAreTheMeanIndexOfTheCell) {
-  RopeSettings settings;
-  settings.mode = RopeMode::Line;
-  settings.axes = nn::RopeAxes::Line;
-  const HeadRotation heads(settings, 1, 8);
+  const HeadRotation heads({.mode = RopeMode::Line, .axes = nn::RopeAxes::Line}, 1, 8);
   const at::Tensor angles =
       heads.angles(keyPositions(KeyPlaces::Calibrated, {2, 2}, 2, 4), kUnscaled, 4, Base::Scaled);
   // Cells of indices {0, 1, 4, 5} and {10, 11, 14, 15} of a 4 x 4 grid.
@@ -238,8 +225,7 @@ TEST(KeyPositions, OnALineAreTheMeanIndexOfTheCell) {
 
 TEST(RopeSettingsOfATable, RefuseTwoAnchorsThatDiffer) {
   RopeSettings settings;
-  Schema schema;
-  schema.fields = {ropeField(RopeUse::Plain)};
+  Schema schema{.fields = {ropeField(RopeUse::Plain)}};
   const auto settingsOf = [&](const Json& rope) {
     Json values{{"rope", rope}};
     for (const Problem& problem : resolveItem(schema, "model", values))

@@ -197,8 +197,7 @@ TEST(VitRelativeBias, TablesOfAnotherGridAreResizedButForTheClassToken) {
   ASSERT_EQ(table.size(0), 7 * 7 + 3);
   EXPECT_LT((table.narrow(0, 0, 49) - 0.25).abs().max().item<double>(), 1e-6);
   EXPECT_TRUE(at::equal(table.narrow(0, 49, 3), at::arange(6, at::kFloat).view({3, 2})));
-  LoadOptions none;
-  none.resizePositions = "none";
+  LoadOptions none{.resizePositions = "none"};
   EXPECT_THROW((void)loadWeights(*modelOf(values), file, none), ConfigError);
 }
 
@@ -208,8 +207,7 @@ TEST(VitRelativeBias, BeginsFromAPlainModelsWeights) {
   const auto plain = stirred(false), biased = modelOf(biasedTable(true));
   writeTensors(file, namedTensors(*plain));
   EXPECT_THROW((void)loadWeights(*biased, file), ConfigError) << "tables are not in the file";
-  LoadOptions options;
-  options.skip = {"*.relative_position_bias_table"};
+  LoadOptions options{.skip = {"*.relative_position_bias_table"}};
   EXPECT_TRUE(loadWeights(*biased, file, options).unused.empty());
   const c10::NoGradGuard noGradient;
   const at::Tensor images = drawnOf({2, 1, 14, 14}, 1);

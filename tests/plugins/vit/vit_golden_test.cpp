@@ -43,8 +43,7 @@ TEST(VitResize, ThreeRulesGiveTheTablesAndLogitsOfThreeGrids) {
 TEST(VitResize, NoRuleRefusesAnotherGrid) {
   const auto golden = openGoldenCase("vit/vit_resize_positions");
   const auto model = kVit.build(modelConfig(golden, kVit, Json{{"image_size", Json{48, 48}}}), 0);
-  LoadOptions options;
-  options.resizePositions = "none";
+  LoadOptions options{.resizePositions = "none"};
   EXPECT_THROW((void)loadWeights(*model, golden.weights(), options), ConfigError);
 }
 

@@ -108,10 +108,8 @@ Tensors erasing(const GoldenCase& golden) {
   const Json& settings = golden.settings();
   std::size_t number = 0;
   for (const Json& row : settings.at("rows")) {
-    EraseRules rules;
-    rules.area = settings.at("area");
-    rules.aspect = settings.at("aspect");
-    rules.count = row.at("count");
+    EraseRules rules{
+        .area = settings.at("area"), .aspect = settings.at("aspect"), .count = row.at("count")};
     std::size_t drawn = 0;
     const std::vector<Window> boxes = drawErasing(sizeOf(golden.io.at("input/image")), rules, [&] {
       const double uniform = row.at("numbers").at(drawn / 4).at(drawn % 4);
@@ -245,9 +243,7 @@ Tensors cropBoxes(const GoldenCase& golden) {
   const auto target = settings.at("target").get<std::vector<std::int64_t>>();
   for (std::size_t i = 0; i < settings.at("pixel_rows").size(); ++i) {
     const Json& row = settings.at("rows").at(settings.at("pixel_rows")[i].get<std::size_t>());
-    CropRanges ranges;
-    ranges.area = row.at("area_range");
-    ranges.aspect = settings.at("aspect_range");
+    CropRanges ranges{.area = row.at("area_range"), .aspect = settings.at("aspect_range")};
     const at::Tensor image = input(golden, "image_" + std::to_string(i));
     const Window window = drawCrop(sizeOf(image), ranges, [&](std::uint32_t draw) {
       return row.at("numbers").at(draw / 4).at(draw % 4).get<double>();

@@ -31,9 +31,7 @@ GoldenCase openGoldenCase(const std::string& name) { return readGoldenCase(golde
 
 ::testing::AssertionResult isClose(const at::Tensor& actual, const at::Tensor& expected,
                                    double tolerance) {
-  Allowance allowance;
-  allowance.relativeToMost = tolerance;
-  const Compared result = compareTensors("", actual, expected, allowance);
+  const Compared result = compareTensors("", actual, expected, {.relativeToMost = tolerance});
   if (!result.isMiss()) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()
          << "off by " << result.error << ", allowed " << result.allowed << " " << result.problem;

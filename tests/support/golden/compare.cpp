@@ -134,8 +134,7 @@ const Json& GoldenCase::settings() const {
 }
 
 GoldenCase readGoldenCase(const std::filesystem::path& folder) {
-  GoldenCase golden;
-  golden.folder = std::filesystem::absolute(folder).lexically_normal();
+  GoldenCase golden{.folder = std::filesystem::absolute(folder).lexically_normal()};
   if (!golden.folder.has_filename()) golden.folder = golden.folder.parent_path();
   const std::filesystem::path file = golden.folder / "case.json";
   std::ifstream stream(file);
@@ -210,8 +209,7 @@ Allowance allowanceOf(const GoldenCase& golden, const std::string& tensor) {
 
 Compared compareTensors(const std::string& name, const at::Tensor& actual,
                         const at::Tensor& expected, const Allowance& allowance) {
-  Compared result;
-  result.tensor = name;
+  Compared result{.tensor = name};
   if (!actual.defined()) {
     result.problem = "there is no tensor";
     return result;

@@ -11,11 +11,7 @@
 namespace vitrine::testing {
 namespace {
 
-Allowance ofMost(double share) {
-  Allowance allowance;
-  allowance.relativeToMost = share;
-  return allowance;
-}
+Allowance ofMost(double share) { return {.relativeToMost = share}; }
 
 TEST(GoldenComparison, OneElementOffIsAMiss) {
   const at::Tensor expected = at::arange(6, at::kFloat).view({2, 3});
@@ -52,8 +48,7 @@ TEST(GoldenComparison, ATensorThatWasNotMadeIsNotCountedAsCompared) {
 }
 
 TEST(GoldenComparison, EveryDialectOfToleranceIsUnderstood) {
-  GoldenCase golden;
-  golden.gradients = {{"weight", at::ones({1})}};
+  GoldenCase golden{.gradients = {{"weight", at::ones({1})}}};
   const auto allowance = [&](const char* stated, const std::string& tensor) {
     golden.json = Json{{"tolerance", Json::parse(stated)}};
     return allowanceOf(golden, tensor);

@@ -152,8 +152,7 @@ struct Built {
 };
 
 Built buildOf(const GoldenCase& golden) {
-  Built built;
-  built.model = architecture().build(modelConfig(golden, architecture()), 0);
+  Built built{.model = architecture().build(modelConfig(golden, architecture()), 0)};
   const LoadReport report = loadWeights(*built.model, golden.weights());
   if (!report.unused.empty()) throw ConfigError(report.unused.front() + " was not used");
   built.model->module().eval();

@@ -249,8 +249,7 @@ Tensors scheduling(const GoldenCase& golden) {
 
 Tensors layering(const GoldenCase& golden) {
   const Json& given = golden.settings();
-  train::ParameterPolicy policy;
-  policy.layerDecay = given.at("decay").get<double>();
+  train::ParameterPolicy policy{.layerDecay = given.at("decay").get<double>()};
   ParameterGroup all{"all", {}, {}, 1, 1};
   std::vector<std::string> names;
   for (const auto& [name, layer] : given.at("layer_id").items()) {

@@ -49,13 +49,11 @@ class Data final : public vitrine::Dataset {
 }  // namespace
 
 vitrine::ItemCard PairedData::card() const {
-  vitrine::ItemCard card;
-  card.kind = vitrine::ItemKind::Dataset;
-  card.id = "paired";
-  card.title = "Quarters and words";
-  card.doc = "Images with one bright quarter, and one to five words that say which";
-  card.offers = {"image", "tokens", "label"};
-  return card;
+  return {.kind = vitrine::ItemKind::Dataset,
+          .id = "paired",
+          .title = "Quarters and words",
+          .doc = "Images with one bright quarter, and one to five words that say which",
+          .offers = {"image", "tokens", "label"}};
 }
 
 std::shared_ptr<const vitrine::Dataset> PairedData::open(const vitrine::Config&) const {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/random.h"
+#include "core/config/item_card.h"
 #include "core/model/tensor_program.h"
 #include "paired.h"
 
@@ -139,11 +140,9 @@ at::Tensor drawn(TextDenoiser& model, const at::Tensor& noise, const at::Tensor&
 }
 
 vitrine::ItemCard PairedArchitecture::card() const {
-  vitrine::ItemCard card;
-  card.kind = vitrine::ItemKind::Architecture;
-  card.id = "paired";
-  card.title = "Paired";
-  card.doc = "A small network that draws a quarter of an image from words";
+  vitrine::ItemCard card =
+      vitrine::itemCard(vitrine::ItemKind::Architecture, "paired", "Paired",
+                        "A small network that draws a quarter of an image from words");
   card.offers = {TextDenoiser::kId, vitrine::TensorProgram::kId};
   card.schema.fields = {
       vitrine::integerField("width", 32, "hidden units").titled("Width").range(1, 4096),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/plugin/pipeline.h"
 #include "paired.h"
 
@@ -77,8 +78,7 @@ class Session final : public TaskSession {
   }
 
   void evaluate(const EvaluationRequest& request, Results& results) override {
-    StreamOptions options;
-    options.batchSize = setup_.evaluationBatchSize;
+    StreamOptions options{.batchSize = setup_.evaluationBatchSize};
     const auto stream = setup_.pipeline->stream(request.evaluation.split, options);
     at::Generator& generator = request.context.generator;
     std::vector<at::Tensor> real, made;
@@ -134,11 +134,9 @@ class Session final : public TaskSession {
 }  // namespace
 
 vitrine::ItemCard PairedTask::card() const {
-  vitrine::ItemCard card;
-  card.kind = vitrine::ItemKind::Task;
-  card.id = "paired";
-  card.title = "Drawing from words";
-  card.doc = "Flow matching on images with a bright quarter, steered by words";
+  vitrine::ItemCard card =
+      vitrine::itemCard(vitrine::ItemKind::Task, "paired", "Drawing from words",
+                        "Flow matching on images with a bright quarter, steered by words");
   card.needs = {TextDenoiser::kId, "image", "tokens"};
   card.offers = {"velocity"};
   card.metrics = {{"distance", "loss"}, {"train/loss/velocity", "test/distance"}, "images"};
@@ -155,11 +153,8 @@ std::unique_ptr<vitrine::TaskSession> PairedTask::open(const vitrine::TaskSetup&
 }
 
 vitrine::ItemCard PairedSampler::card() const {
-  vitrine::ItemCard card;
-  card.kind = vitrine::ItemKind::Sampler;
-  card.id = "paired";
-  card.title = "Euler steps";
-  card.doc = "Draws images of one quarter";
+  vitrine::ItemCard card = vitrine::itemCard(vitrine::ItemKind::Sampler, "paired", "Euler steps",
+                                             "Draws images of one quarter");
   card.needs = {TextDenoiser::kId};
   card.schema.fields = {
       vitrine::integerField("steps", 8, "Euler steps").titled("Steps").range(1, 1000),

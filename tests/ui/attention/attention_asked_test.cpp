@@ -230,9 +230,7 @@ TEST_F(AskedAttention, APatchThatIsNotStoredIsComputedByOneClick) {
   const auto shown = page({run});
   EXPECT_EQ(scene(*shown).query(0), 0);
   EXPECT_EQ(button(*shown, "Compute this patch"), nullptr);
-  FigureTarget target;
-  target.queryAt = {0.25, 0.25};
-  Q_EMIT shown->panels()[0]->headView().clicked(target);
+  Q_EMIT shown->panels()[0]->headView().clicked({.queryAt = {{0.25, 0.25}}});
   EXPECT_EQ(scene(*shown).query(0), std::nullopt);
   press(*shown, "Compute this patch");
   ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
@@ -244,9 +242,7 @@ TEST_F(AskedAttention, APatchOfAStepThatHasNoCheckpointIsNotOffered) {
   const std::int64_t run = runWith("a", {classRowOf(3)}, configOf("patches"));
   workbench_.addCheckpoint(run, 300);
   const auto shown = page({run});
-  FigureTarget target;
-  target.queryAt = {0.25, 0.25};
-  Q_EMIT shown->panels()[0]->headView().clicked(target);
+  Q_EMIT shown->panels()[0]->headView().clicked({.queryAt = {{0.25, 0.25}}});
   EXPECT_EQ(scene(*shown).query(0), std::nullopt);
   EXPECT_EQ(button(*shown, "Compute this patch"), nullptr);
 }
@@ -279,8 +275,7 @@ TEST_F(AskedAttention, TheWindowOfAPatchComesWhenThePatchIsChosen) {
   QTest::keyClick(&head, Qt::Key_Right);
   EXPECT_EQ(scene(*shown).query(0), 1);
   EXPECT_EQ(log().count(QStringLiteral("place")), 1);
-  FigureTarget target;
-  target.queryAt = {0.9, 0.1};
+  FigureTarget target{.queryAt = {{0.9, 0.1}}};
   Q_EMIT head.clicked(target);
   ASSERT_TRUE(soon([&] { return scene(*shown).layers() == 2; }));
   EXPECT_THAT(log().toStdString(), HasLine("place [0.9, 0.1]\n"));

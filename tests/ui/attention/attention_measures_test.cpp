@@ -11,11 +11,7 @@
 namespace vitrine::ui {
 namespace {
 
-AttentionImage imageOf(std::vector<AttentionLayer> layers) {
-  AttentionImage image;
-  image.layers = std::move(layers);
-  return image;
-}
+AttentionImage imageOf(std::vector<AttentionLayer> layers) { return {.layers = std::move(layers)}; }
 
 /// Two patches beside each other, one head.
 AttentionLayer pair(float a, float b, float c, float d, int number = 0) {

@@ -16,14 +16,12 @@ struct Stored {
 
   explicit Stored(const std::vector<Artifact>& artifacts) {
     for (const Artifact& artifact : artifacts) {
-      store::ArtifactRow row;
-      row.id = static_cast<std::int64_t>(rows.size()) + 1;
-      row.step = artifact.step;
-      row.analysis = artifact.analysis;
-      row.name = artifact.name;
-      row.kind = artifact.kind;
-      row.meta = artifact.meta;
-      rows.push_back(row);
+      rows.push_back({.id = static_cast<std::int64_t>(rows.size()) + 1,
+                      .step = artifact.step,
+                      .analysis = artifact.analysis,
+                      .name = artifact.name,
+                      .kind = artifact.kind,
+                      .meta = artifact.meta});
       bytes.push_back(artifact.data);
     }
   }

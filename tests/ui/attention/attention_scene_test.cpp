@@ -50,10 +50,7 @@ TEST(Scene, ComputesEachRowOnceForAQuery) {
 
 TEST(Scene, HoldsLayerAndHeadWithinTheImage) {
   AttentionScene scene = sceneOf({threeTokens()});
-  AttentionChoice choice;
-  choice.layer = 9;
-  choice.head = 9;
-  scene.setChoice(choice);
+  scene.setChoice({.layer = 9, .head = 9});
   EXPECT_EQ(scene.layer(), 0);
   EXPECT_EQ(scene.head(), 1);
 }
@@ -74,10 +71,7 @@ TEST(Scene, HasAScaleForEachMapOrOneForAll) {
 TEST(Scene, DrawsMaskedKeysGreyAndThoseBelowTheThresholdNotAtAll) {
   AttentionScene scene =
       sceneOf({squareLayer(cellsOf(1, 3, false), {1, 0, 0, 0.75F, 0.25F, 0, 0.2F, 0.3F, 0.5F})});
-  AttentionChoice choice;
-  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.5}, 0};
-  choice.share = 0.5;
-  scene.setChoice(choice);
+  scene.setChoice({.query = {QueryChoice::Kind::Patch, {0.5, 0.5}, 0}, .share = 0.5});
   const QImage map = scene.map(0, 0, themeColors());
   ASSERT_EQ(map.size(), QSize(3, 1));
   EXPECT_EQ(map.pixelColor(0, 0), viridis(1));
@@ -88,10 +82,7 @@ TEST(Scene, DrawsMaskedKeysGreyAndThoseBelowTheThresholdNotAtAll) {
 TEST(Scene, DrawsSignedWeightsAroundZero) {
   AttentionScene scene =
       sceneOf({squareLayer(cellsOf(1, 3, false), {-0.5F, 0.25F, 0.5F, 1, 1, 1, 1, 1, 1})});
-  AttentionChoice choice;
-  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.1}, 0};
-  choice.isSameScale = false;
-  scene.setChoice(choice);
+  scene.setChoice({.query = {QueryChoice::Kind::Patch, {0.5, 0.1}, 0}, .isSameScale = false});
   EXPECT_EQ(scene.range(0, 0), (ValueRange{-0.5, 0.5, true}));
   const QImage map = scene.map(0, 0, themeColors());
   EXPECT_GT(map.pixelColor(0, 0).blue(), map.pixelColor(0, 0).red());
@@ -107,10 +98,7 @@ TEST(Scene, DrawsAHeadOfASignedMapAroundZeroWhereNoWeightIsNegative) {
   addQueries(*image, more);
   AttentionScene scene;
   scene.setImage(image);
-  AttentionChoice choice;
-  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.1}, 0};
-  choice.isSameScale = false;
-  scene.setChoice(choice);
+  scene.setChoice({.query = {QueryChoice::Kind::Patch, {0.5, 0.1}, 0}, .isSameScale = false});
   EXPECT_EQ(scene.range(1, 0), (ValueRange{-0.5, 0.5, true}));
   EXPECT_EQ(scene.map(1, 0, themeColors()).pixelColor(1, 0).rgb(), diverging(1).rgb());
 }
@@ -133,10 +121,7 @@ TEST(Scene, SaysWhyThereIsNoQuery) {
 TEST(Scene, ShowsRolloutAsOneHeadOfALayer) {
   const AttentionLayer layer = squareLayer(cellsOf(1, 2, false), {0.75F, 0.25F, 0.5F, 0.5F});
   AttentionScene scene = sceneOf({layer});
-  AttentionChoice choice;
-  choice.isRollout = true;
-  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.25}, 0};
-  scene.setChoice(choice);
+  scene.setChoice({.query = {QueryChoice::Kind::Patch, {0.5, 0.25}, 0}, .isRollout = true});
   EXPECT_TRUE(scene.isRollout());
   EXPECT_EQ(scene.heads(0), 1);
   EXPECT_FLOAT_EQ(scene.row(0, 0).weights[0], 0.875F);
@@ -230,9 +215,7 @@ TEST_F(Figures, NumberTheHeadsWhereColumnsAreNarrow) {
 }
 
 TEST_F(Figures, ARolloutIsOfAllHeads) {
-  AttentionChoice choice;
-  choice.isRollout = true;
-  scene_->setChoice(choice);
+  scene_->setChoice({.isRollout = true});
   HeadsFigure figure(scene_, FigureStyle());
   const std::map<std::string, QRectF> words = wordsOf(figure);
   EXPECT_TRUE(words.contains("all heads"));
@@ -240,9 +223,7 @@ TEST_F(Figures, ARolloutIsOfAllHeads) {
 }
 
 TEST_F(Figures, ARolloutIsOfNoHead) {
-  AttentionChoice choice;
-  choice.isRollout = true;
-  scene_->setChoice(choice);
+  scene_->setChoice({.isRollout = true});
   ASSERT_TRUE(scene_->isRollout());
   EXPECT_THAT(HeadFigure(scene_, FigureStyle()).csv().toStdString(),
               test::HasLine("0,,,0,class token,"));
@@ -255,9 +236,7 @@ TEST_F(Figures, ARolloutIsOfNoHead) {
 }
 
 TEST_F(Figures, EnlargeByWholeNumbersWithoutSmoothing) {
-  AttentionChoice choice;
-  choice.layout = AttentionChoice::Layout::Map;
-  scene_->setChoice(choice);
+  scene_->setChoice({.layout = AttentionChoice::Layout::Map});
   HeadFigure figure(scene_, FigureStyle());
   const QImage drawn = figure.image({420, 420}, 1);
   // Two patches of one row: two colours of the map next to each other, and none between.
@@ -285,9 +264,8 @@ TEST_F(Figures, OfTwoRunsAreEquallyLarge) {
   std::vector<float> own(81, 0.0F);
   for (std::size_t i = 0; i < 9; ++i) own[10 * i] = 1;
   second->setImage(imageWith({squareLayer(cellsOf(3, 3, false), own)}));
-  AttentionChoice choice;
-  choice.layout = AttentionChoice::Layout::Map;
-  choice.query = {QueryChoice::Kind::Patch, {0.1, 0.1}, 0};
+  AttentionChoice choice{.query = {QueryChoice::Kind::Patch, {0.1, 0.1}, 0},
+                         .layout = AttentionChoice::Layout::Map};
   for (const auto& one : {first, second}) one->setChoice(choice);
   HeadFigure head(first, FigureStyle()), otherHead(second, FigureStyle());
   HeadsFigure heads(first, FigureStyle()), otherHeads(second, FigureStyle());
@@ -314,10 +292,8 @@ TEST_F(Figures, AMapIsAsLargeAsTheImageNextToIt) {
   image->picture = QImage(28, 28, QImage::Format_RGB32);
   image->picture.fill(Qt::darkGreen);
   scene->setImage(image);
-  AttentionChoice choice;
-  choice.layout = AttentionChoice::Layout::Beside;
-  choice.query = {QueryChoice::Kind::Patch, {0.1, 0.1}, 0};
-  scene->setChoice(choice);
+  scene->setChoice({.query = {QueryChoice::Kind::Patch, {0.1, 0.1}, 0},
+                    .layout = AttentionChoice::Layout::Beside});
   HeadFigure figure(scene, FigureStyle());
   for (const int side : {300, 330, 420, 520}) {
     const QRect both = placeIn(figure, side, [](const FigureTarget& target) {
@@ -339,9 +315,7 @@ TEST_F(Figures, OverTheImageOfferThePatchesOfOtherWindowsToo) {
   image->picture = QImage(8, 8, QImage::Format_RGB32);
   image->picture.fill(Qt::red);
   scene_->setImage(image);
-  AttentionChoice choice;
-  choice.layout = AttentionChoice::Layout::Overlay;
-  scene_->setChoice(choice);
+  scene_->setChoice({.layout = AttentionChoice::Layout::Overlay});
   HeadFigure figure(scene_, FigureStyle());
   const QRect corner = placeIn(figure, 320, [](const FigureTarget& target) {
     return target.queryAt && (*target.queryAt)[0] > 0.75 && (*target.queryAt)[1] > 0.75;

@@ -21,9 +21,7 @@ inline Cells cellsOf(int rows, int columns, bool hasClass) {
 
 /// Both sides on the same tokens. \param weights  [heads, tokens, tokens]
 inline AttentionLayer squareLayer(const Cells& cells, std::vector<float> weights, int number = 0) {
-  AttentionLayer layer;
-  layer.number = number;
-  layer.queryGrid = TokenGrid::of(cells);
+  AttentionLayer layer{.number = number, .queryGrid = TokenGrid::of(cells)};
   layer.queryGrid.frame = QRectF(0, 0, 1, 1);
   layer.keyGrid = layer.queryGrid;
   layer.queries = layer.keys = static_cast<int>(cells.size());

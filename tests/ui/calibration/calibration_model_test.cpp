@@ -71,9 +71,7 @@ TEST(CalibrationModel, ScoresFollowTheirDefinitionsByHand) {
 }
 
 TEST(CalibrationModel, BinsAreClosedOnTheRight) {
-  Confidence confidence;
-  confidence.values = {0.5, 0.5000001, 1, 0, std::nan("")};
-  confidence.isHit = {1, 1, 1, 1, 1};
+  Confidence confidence{.values = {0.5, 0.5000001, 1, 0, std::nan("")}, .isHit = {1, 1, 1, 1, 1}};
   std::vector<int> binOf;
   const auto bins = binsOf(confidence, width(2), &binOf);
   EXPECT_EQ(bins[0].count, 1);
@@ -82,9 +80,7 @@ TEST(CalibrationModel, BinsAreClosedOnTheRight) {
 }
 
 TEST(CalibrationModel, EqualMassBinsHoldAsManyAndKeepEqualConfidencesTogether) {
-  Confidence confidence;
-  confidence.values = {0.9, 0.2, 0.4, 0.6, 0.6, 0.6};
-  confidence.isHit = {1, 0, 0, 1, 1, 0};
+  Confidence confidence{.values = {0.9, 0.2, 0.4, 0.6, 0.6, 0.6}, .isHit = {1, 0, 0, 1, 1, 0}};
   const auto bins = binsOf(confidence, {Binning::Edges::EqualMass, 2, -1});
   EXPECT_EQ(bins[0].upper, 0.6);
   EXPECT_EQ(bins[0].count, 5);
@@ -230,12 +226,7 @@ TEST(CalibrationModel, RefusesWhatDoesNotFitItsDescription) {
 TEST(CalibrationData, TakesTheNewestAnswersOfASplitUpToAStep) {
   std::vector<store::ArtifactRow> rows;
   const auto add = [&](std::int64_t id, std::int64_t step, const Json& meta) {
-    store::ArtifactRow row;
-    row.kind = artifact_kind::kPredictions;
-    row.id = id;
-    row.step = step;
-    row.meta = meta;
-    rows.push_back(row);
+    rows.push_back({.id = id, .step = step, .kind = artifact_kind::kPredictions, .meta = meta});
   };
   add(1, 300, {{"split", "test"}});
   add(2, 100, {{"split", "test"}});

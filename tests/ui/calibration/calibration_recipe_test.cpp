@@ -207,8 +207,7 @@ TEST(SampleFigure, ThePictureLeavesRoomForTheNames) {
 }
 
 TEST(SampleFigure, NamesOfClassesBeginNextToThePicture) {
-  SamplePicture sample;
-  sample.picture = QImage(28, 28, QImage::Format_RGB32);
+  SamplePicture sample{.picture = QImage(28, 28, QImage::Format_RGB32)};
   sample.picture.fill(Qt::white);
   sample.names = QStringList{QStringLiteral("Sneaker"), QStringLiteral("Ankle boot")};
   sample.shares = {{1, 0.929}};

@@ -243,11 +243,7 @@ TEST(TilesCompute, AMissingAnalysisIsComputedOfEachVariantAndShown) {
 
 TEST(SharedKinds, AreThoseOfAtLeastTwoRunsTheMostSharedFirst) {
   const auto row = [](const char* name, const char* kind) {
-    store::ArtifactRow made;
-    made.analysis = "a";
-    made.name = name;
-    made.kind = kind;
-    return made;
+    return store::ArtifactRow{.analysis = "a", .name = name, .kind = kind};
   };
   const auto kinds = sharedKinds({{row("x", "table"), row("s", "spectrum"), row("s", "spectrum"),
                                    row("p", artifact_kind::kPredictions)},

@@ -69,12 +69,10 @@ TEST_F(CompareValues, SingleSeedsSayNothingOfTheDecimalsOfALatexColumn) {
 
 TEST_F(CompareValues, LatexHasWhatIsAskedFor) {
   fillAblation(store_);
-  CompareChoice columns;
-  columns.metrics = {"test/top1", "test/loss"};
+  CompareChoice columns{.metrics = {"test/top1", "test/loss"}};
   const auto data = read(columns);
   const AblationTable table = makeAblationTable(*data, columns);
-  LatexChoice choice;
-  choice.differs = LatexChoice::Differs::None;
+  LatexChoice choice{.differs = LatexChoice::Differs::None};
   choice.hasDifference = choice.hasCount = choice.isBestBold = false;
   choice.withoutMetrics = {"test/top1"};
   const std::string text = toLatex(table, {}, choice).toStdString();

@@ -52,9 +52,7 @@ TEST_F(CompareValues, CurvesSayThatASeedIsCutWhereOneIs) {
 TEST_F(CompareValues, CurvesOfSeedsAreSingleRuns) {
   fillAblation(store_);
   const auto data = read();
-  CompareChoice choice;
-  choice.dash = "seed";
-  choice.panel = "model.width";
+  CompareChoice choice{.dash = "seed", .panel = "model.width"};
   const CurveRequest request = curveRequest(*data, choice, {0, 1, 2, 3});
   const auto panels = variantCharts(*data, choice, request, points(request));
   ASSERT_EQ(panels.size(), 3u);
@@ -121,10 +119,9 @@ TEST(Pareto, HoldsExactlyWhatNoOtherBeats) {
 
 TEST_F(CompareValues, ScatterTakesAnyTwoNumbers) {
   fillAblation(store_);
-  CompareChoice choice;
-  choice.scatterX = "config:model.width";
-  choice.scatterY = "metric:test/loss";
-  choice.betterX = Direction::Lower;
+  CompareChoice choice{.scatterX = "config:model.width",
+                       .scatterY = "metric:test/loss",
+                       .betterX = Direction::Lower};
   const auto data = read(choice);
   const LineChart chart = scatterChart(*data, choice);
   EXPECT_EQ(chart.x.title.toStdString(), "width");
@@ -137,9 +134,7 @@ TEST_F(CompareValues, ScatterTakesAnyTwoNumbers) {
 TEST_F(CompareValues, APercentSignInANameStaysInEveryLabel) {
   for (const char* name : {"keep %1", "keep %2"})
     addAblationRun(store_, {name, {{"keep", name}}, 7, {0.5}});
-  CompareChoice choice;
-  choice.scatterX = "metric:test/top1";
-  choice.scatterY = "metric:test/loss";
+  CompareChoice choice{.scatterX = "metric:test/top1", .scatterY = "metric:test/loss"};
   const auto data = read(choice);
   const QString label = data->labels[data->ofRun[1]];
   ASSERT_TRUE(label.contains(QLatin1String("keep %2"))) << label.toStdString();
@@ -173,8 +168,7 @@ TEST_F(CompareValues, AnAxisNamesTheEntriesOfAList) {
   const Json flip{{"name", "flip"}};
   addAblationRun(store_, {"a", {{"train", Json::array({crop, flip})}}, 0, {0.5}});
   addAblationRun(store_, {"b", {{"train", Json::array({crop})}}, 0, {0.5}});
-  CompareChoice choice;
-  choice.parallel = {{"config:model.train", false, false, std::nullopt}};
+  CompareChoice choice{.parallel = {{"config:model.train", false, false, std::nullopt}}};
   const auto data = read(choice);
   const ParallelChart chart = parallelChart(*data, choice);
   ASSERT_EQ(chart.axes.size(), 1u);
@@ -221,9 +215,7 @@ TEST_F(CompareValues, LinesOfParallelAxesEndBeforeTheWordsOfAnAxis) {
 }
 
 TEST(ParallelTicks, AreRoundNumbersOrTheFewSettingsThatOccur) {
-  ParallelAxis axis;
-  axis.low = 70.05;
-  axis.high = 84.13;
+  ParallelAxis axis{.low = 70.05, .high = 84.13};
   EXPECT_THAT(axis.ticks(5), ElementsAre(75, 80));
   axis.settings = {71, 84};
   EXPECT_THAT(axis.ticks(5), ElementsAre(71, 84));
@@ -239,9 +231,7 @@ TEST(ParallelTicks, AreRoundNumbersOrTheFewSettingsThatOccur) {
 }
 
 TEST_F(CompareValues, AxesMapBackAndForth) {
-  ParallelAxis axis;
-  axis.low = 1e-4;
-  axis.high = 1e-1;
+  ParallelAxis axis{.low = 1e-4, .high = 1e-1};
   for (const bool isLog : {false, true}) {
     for (const bool isFlipped : {false, true}) {
       axis.choice.isLog = isLog;

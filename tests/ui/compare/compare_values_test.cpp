@@ -97,8 +97,7 @@ TEST_F(CompareValues, CurvesAreOfTheRunsThatTheTableCounts) {
 TEST_F(CompareValues, AnyVariantCanBeTheBaseline) {
   fillAblation(store_);
   const auto data = read();
-  CompareChoice choice;
-  choice.baseline = "+ better";
+  CompareChoice choice{.baseline = "+ better"};
   const AblationTable table = makeAblationTable(*data, choice);
   EXPECT_EQ(table.baseline, 1u);
   EXPECT_EQ(table.rows[0].cells[0].outcome, Outcome::Worse);
@@ -145,18 +144,15 @@ TEST_F(CompareValues, ReadsTwoHundredRunsOfTwentyMetricsWithAsManyQueriesAsTwo) 
   const auto add = [&](int from, int to) {
     std::vector<store::NewRun> runs;
     for (int i = from; i < to; ++i) {
-      store::NewRun run;
-      run.name = "seed " + std::to_string(i % 5);
-      run.seed = static_cast<std::uint64_t>(i % 5);
-      run.config = {{"model", {{"width", i / 5}}}, {"train", {{"seed", i % 5}}}};
-      runs.push_back(run);
+      runs.push_back({.name = "seed " + std::to_string(i % 5),
+                      .seed = static_cast<std::uint64_t>(i % 5),
+                      .config = {{"model", {{"width", i / 5}}}, {"train", {{"seed", i % 5}}}}});
     }
     for (const std::int64_t id : store_.addRuns(store_.experiment("Big", ""), runs)) {
       const std::int64_t segment =
           store_.openSegment(id, 0, store::thisWorker(), {{"device", "cpu"}, {"commit", "c"}});
       store::RunStore::Batch batch;
-      MetricRecord record;
-      record.step = 1;
+      MetricRecord record{.step = 1};
       for (int m = 0; m < 20; ++m)
         record.values.emplace_back("test/metric" + std::to_string(m), id);
       batch.metrics.push_back(record);
@@ -228,8 +224,7 @@ TEST_F(CompareValues, EveryOtherExperimentFileIsComparedWithTheFirst) {
 TEST_F(CompareValues, OfManyRunsOneOfEachVariantIsDiffered) {
   fillAblation(store_);
   const auto data = read();
-  CompareChoice choice;
-  choice.baseline = "+ noise";
+  CompareChoice choice{.baseline = "+ noise"};
   EXPECT_THAT(differedRuns(*data, choice, {}), ElementsAre(6, 0, 3, 9));
 }
 
@@ -321,8 +316,7 @@ TEST_F(CompareValues, TheBaselineIsTheMarkedOneUntilOneIsChosen) {
   const auto data = read();
   EXPECT_EQ(data->baseline({}), 2U);
   EXPECT_TRUE(makeAblationTable(*data, {}).rows[2].isBaseline);
-  CompareChoice choice;
-  choice.baseline = data->labels[1].toStdString();
+  CompareChoice choice{.baseline = data->labels[1].toStdString()};
   EXPECT_EQ(data->baseline(choice), 1U) << "what is chosen on the page wins";
   store_.setMark(run, store::RunField::Baseline, "");
   EXPECT_EQ(read()->baseline({}), 0U);

@@ -171,8 +171,7 @@ TEST(PublishedReasons, NameSharesOfTheData) {
 TEST_F(PublishedBeside, WhatARunTrainsAndStartsFromMustBeThePapers) {
   const auto reasons = [](std::vector<std::pair<std::string, std::string>> conditions,
                           Json config) {
-    PublishedResult result;
-    result.conditions = {{"model", "tiny"}, {"dataset", "cifar10"}};
+    PublishedResult result{.conditions = {{"model", "tiny"}, {"dataset", "cifar10"}}};
     result.conditions.insert(result.conditions.end(), conditions.begin(), conditions.end());
     config["model"]["preset"] = "vit/tiny";
     config["data"] = {{"dataset", "cifar10"}};
@@ -198,8 +197,7 @@ TEST_F(PublishedBeside, WhatARunTrainsAndStartsFromMustBeThePapers) {
 
 TEST_F(PublishedBeside, AFileThatIsBrokenIsASentence) {
   fillAblation(store_);
-  CompareChoice choice;
-  choice.publishedFile = folder_.filePath(QStringLiteral("none.toml"));
+  CompareChoice choice{.publishedFile = folder_.filePath(QStringLiteral("none.toml"))};
   const auto data = read();
   EXPECT_TRUE(
       readPublishedTable(query(), *data, choice, folders()).error.contains(choice.publishedFile));

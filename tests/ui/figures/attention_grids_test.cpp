@@ -23,8 +23,7 @@ Artifact subSampled() {
 }
 
 QString summaryAt(const std::array<double, 2>& place) {
-  FigureStyle style;
-  style.queryAt = place;
+  FigureStyle style{.queryAt = place};
   const Artifact artifact = subSampled();
   return makeFigure(QString::fromStdString(artifact.kind), artifact.meta, artifact.data, style)
       ->summary();

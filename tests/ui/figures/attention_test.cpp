@@ -22,8 +22,7 @@ TEST(Attention, LaysTheClassTokensRowOntoThePatchGrid) {
 }
 
 TEST(Attention, GivesEachMapItsOwnScaleWhenAsked) {
-  FigureStyle style;
-  style.scale = FigureStyle::Scale::PerMap;
+  FigureStyle style{.scale = FigureStyle::Scale::PerMap};
   const auto figure = figureOf(samples::attention(), style);
   const QImage image = figure->image(kSize, 1);
   const QRect brightest = where(*figure, QStringLiteral("head 1\nrow 1, column 1: 0.04"));
@@ -50,8 +49,7 @@ TEST(Attention, ShowsTheSamePatchWhereverTheClassTokenStands) {
   Artifact last = first;
   last.meta["key_positions"] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {-1, -1}};
   last.meta["query_positions"] = last.meta["key_positions"];
-  FigureStyle style;
-  style.queryAt = {0.25, 0.75};
+  FigureStyle style{.queryAt = {{0.25, 0.75}}};
   for (const Artifact& artifact : {first, last}) {
     EXPECT_TRUE(
         figureOf(artifact, style)->summary().contains(QStringLiteral("query: row 0, column 1")));
@@ -148,8 +146,7 @@ TEST(Attention, NamesTheWordThatAsks) {
 }
 
 TEST(Attention, DrawsTheWholeMatrixWhenAsked) {
-  FigureStyle style;
-  style.attention = FigureStyle::AttentionView::Matrix;
+  FigureStyle style{.attention = FigureStyle::AttentionView::Matrix};
   const auto figure = figureOf(samples::attention(), style);
   (void)figure->image(kSize, 1);
   EXPECT_FALSE(where(*figure, QStringLiteral("head 1\nquery 4, key 4: 0.08")).isEmpty());

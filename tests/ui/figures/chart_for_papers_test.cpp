@@ -18,16 +18,13 @@ namespace vitrine::ui {
 namespace {
 
 LineChart accuracy() {
-  LineChart chart;
-  chart.title = QStringLiteral("Accuracy, test");
-  chart.about = QStringLiteral("mean over seeds");
+  LineChart chart{.title = QStringLiteral("Accuracy, test"),
+                  .about = QStringLiteral("mean over seeds")};
   chart.x.title = QStringLiteral("step");
   chart.y.title = QStringLiteral("Accuracy, test");
   chart.y.unit = ChartAxis::Unit::Percent;
   for (std::int64_t run = 1; run <= 2; ++run) {
-    ChartSeries series;
-    series.name = QStringLiteral("run %1").arg(run);
-    series.run = run;
+    ChartSeries series{.name = QStringLiteral("run %1").arg(run), .run = run};
     for (int i = 0; i < 100; ++i) {
       series.x.push_back(i);
       series.y.push_back(0.5 + 0.001 * static_cast<double>(i * run));
@@ -39,8 +36,7 @@ LineChart accuracy() {
 
 QStringList wordsOn(const FigurePaper& paper, const LineChart& chart = accuracy()) {
   const auto figure = makeLineChart(chart);
-  Recipe recipe;
-  recipe.paper = paper;
+  Recipe recipe{.paper = paper};
   QStringList words;
   for (const auto& text : readSvg(figureBytes(*figure, FigureFormat::Svg, recipe)).texts)
     words << text.words;
@@ -50,18 +46,15 @@ QStringList wordsOn(const FigurePaper& paper, const LineChart& chart = accuracy(
 TEST(PaperChart, SaysOnceWhatItsAxisSays) {
   EXPECT_EQ(wordsOn({}).count(QStringLiteral("Accuracy, test")), 1);
   EXPECT_TRUE(wordsOn({}).contains(QStringLiteral("mean over seeds")));
-  FigurePaper bare;
-  bare.hasAxisTitles = false;
+  FigurePaper bare{.hasAxisTitles = false};
   EXPECT_EQ(wordsOn(bare).count(QStringLiteral("Accuracy, test")), 1) << "then the title says it";
-  FigurePaper named;
-  named.yTitle = QStringLiteral("Top-1");
+  FigurePaper named{.yTitle = QStringLiteral("Top-1")};
   EXPECT_EQ(wordsOn(named).count(QStringLiteral("Accuracy, test")), 1);
 }
 
 TEST(ScreenChart, SaysItsTitleOnceAndWrapsWhatStandsBesideIt) {
   const LineChart chart = accuracy();
-  FigureStyle style;
-  style.wrapsAbout = true;
+  FigureStyle style{.wrapsAbout = true};
   EXPECT_GT(makeLineChart(chart, style)->leastHeight(160), makeLineChart(chart)->leastHeight(160));
   EXPECT_EQ(makeLineChart(chart, style)->leastHeight(900), makeLineChart(chart)->leastHeight(900));
   QBuffer file;
@@ -78,17 +71,14 @@ TEST(ScreenChart, SaysItsTitleOnceAndWrapsWhatStandsBesideIt) {
 }
 
 TEST(PaperChart, HasNoFirstLineWithoutATitle) {
-  FigurePaper paper;
-  paper.hasTitle = false;
+  FigurePaper paper{.hasTitle = false};
   EXPECT_FALSE(wordsOn(paper).contains(QStringLiteral("mean over seeds")));
 }
 
 TEST(PaperChart, HasTheLabelsOfItsAuthor) {
-  FigurePaper paper;
-  paper.xTitle = QStringLiteral("Updates");
-  paper.yTitle = QStringLiteral("Top-1");
-  paper.seriesNames = {QString(), QStringLiteral("ours")};
-  const QStringList words = wordsOn(paper);
+  const QStringList words = wordsOn({.xTitle = QStringLiteral("Updates"),
+                                     .yTitle = QStringLiteral("Top-1"),
+                                     .seriesNames = {QString(), QStringLiteral("ours")}});
   for (const char* there : {"Updates", "Top-1", "run 1", "ours"})
     EXPECT_TRUE(words.contains(QLatin1String(there))) << there;
   for (const char* gone : {"step", "run 2"})
@@ -98,8 +88,7 @@ TEST(PaperChart, HasTheLabelsOfItsAuthor) {
 TEST(PaperChart, HasAMarkerAtEveryNthPoint) {
   const auto figure = makeLineChart(accuracy());
   EXPECT_TRUE(LineChartProbe::commands(*figure, 400).contains(QStringLiteral("disc 8 points")));
-  FigurePaper paper;
-  paper.markerEvery = 25;
+  FigurePaper paper{.markerEvery = 25};
   figure->setStyle(paper.styled({}));
   const QString sparse = LineChartProbe::commands(*figure, 400);
   EXPECT_TRUE(sparse.contains(QStringLiteral("symbols \"run 1\" #0072b2 disc 4 points 0.0")))
@@ -114,9 +103,7 @@ TEST(ChartTicks, AreFourAtLeastWhereFourAreAskedFor) {
                                           {1.2, 8.4}, {2e-5, 9e-2}, {1, 1e9},       {3, 3.2}};
   for (const AxisScale scale : {AxisScale::Linear, AxisScale::Log}) {
     for (const auto& range : ranges) {
-      ChartAxis axis;
-      axis.scale = scale;
-      axis.least = 4;
+      ChartAxis axis{.scale = scale, .least = 4};
       if (scale == AxisScale::Log && range[0] <= 0) continue;
       const ChartTicks ticks = chartTicks(axis, range, 2);
       EXPECT_GE(ticks.values.size(), 4u) << range[0] << " to " << range[1];
@@ -130,8 +117,7 @@ TEST(ChartTicks, AreFourAtLeastWhereFourAreAskedFor) {
 }
 
 TEST(ChartTicks, OfALogarithmicAxisAreFourAtLeastBelowTwoDecades) {
-  ChartAxis axis;
-  axis.scale = AxisScale::Log;
+  ChartAxis axis{.scale = AxisScale::Log};
   for (const double low : {1.0, 1.1, 1.5, 2.1, 3.1, 4.2, 5.5, 7.0, 9.5}) {
     for (const double factor : {5.1, 6.5, 8.0, 9.9, 12.0, 30.0}) {
       const ChartTicks ticks = chartTicks(axis, {low, low * factor}, 5);
@@ -143,8 +129,7 @@ TEST(ChartTicks, OfALogarithmicAxisAreFourAtLeastBelowTwoDecades) {
 }
 
 TEST(ChartTicks, OfFractionsAreInPercent) {
-  ChartAxis axis;
-  axis.unit = ChartAxis::Unit::Percent;
+  ChartAxis axis{.unit = ChartAxis::Unit::Percent};
   const ChartTicks ticks = chartTicks(axis, {0.4, 0.6}, 4);
   EXPECT_EQ(ticks.labels.join(QLatin1Char(' ')).toStdString(),
             "40\u2009% 45\u2009% 50\u2009% 55\u2009% 60\u2009%");
@@ -155,8 +140,7 @@ TEST(ChartTicks, OfFractionsAreInPercent) {
 }
 
 TEST(ChartTicks, OfDifferencesOfFractionsAreTimesAHundred) {
-  ChartAxis axis;
-  axis.unit = ChartAxis::Unit::Points;
+  ChartAxis axis{.unit = ChartAxis::Unit::Points};
   EXPECT_EQ(chartTicks(axis, {0.4, 0.6}, 4).labels.join(QLatin1Char(' ')).toStdString(),
             "40 45 50 55 60");
   EXPECT_EQ(axisValue(axis.unit, 0.179).toStdString(), "17.9 points");
@@ -194,8 +178,7 @@ TEST(FigurePaper, TakesNothingElseFromAFile) {
 
 TEST(FigurePaper, OfAFileGivesTheSameFigureAgain) {
   const QTemporaryDir folder;
-  Recipe recipe;
-  recipe.page = "monitor";
+  Recipe recipe{.page = "monitor"};
   recipe.paper.hasTitle = false;
   recipe.paper.markerEvery = 10;
   recipe.paper.xTitle = QStringLiteral("Updates");

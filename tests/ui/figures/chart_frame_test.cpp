@@ -13,10 +13,7 @@ namespace vitrine::ui {
 namespace {
 
 PlotAxis axisOf(AxisScale scale, double lower, double upper) {
-  PlotAxis axis;
-  axis.scale = scale;
-  axis.first = 50;
-  axis.last = 450;
+  PlotAxis axis{.scale = scale, .first = 50, .last = 450};
   axis.setRange(lower, upper);
   return axis;
 }
@@ -62,8 +59,7 @@ TEST(PlotAxis, StaysSoundHoweverOftenTheUserZooms) {
       EXPECT_TRUE(std::isfinite(axis.lower) && std::isfinite(axis.upper));
       EXPECT_LT(axis.lower, axis.upper);
       EXPECT_TRUE(axis.scale == AxisScale::Linear || axis.lower > 0);
-      ChartAxis asked;
-      asked.scale = axis.scale;
+      ChartAxis asked{.scale = axis.scale};
       for (const auto unit :
            {ChartAxis::Unit::Number, ChartAxis::Unit::Duration, ChartAxis::Unit::Date}) {
         if (unit != ChartAxis::Unit::Number && factor > 1) continue;  // no clock reaches so far
@@ -113,10 +109,8 @@ TEST(ChartFrame, KeepsItsNumbersInsideOfTheAreaAndThePlotOutOfThem) {
 }
 
 TEST(ChartFrame, HasTheMarginsThatAreAskedForAtLeast) {
-  FrameStyle style;
-  style.font = axisLetters();
-  style.least = QMarginsF(80, 30, 40, 50);
-  const ChartFrame frame(QRectF(0, 0, 400, 300), {}, {}, style);
+  const ChartFrame frame(QRectF(0, 0, 400, 300), {}, {},
+                         {.font = axisLetters(), .least = QMarginsF(80, 30, 40, 50)});
   EXPECT_EQ(frame.plot, QRectF(80, 30, 280, 220));
 }
 

@@ -100,8 +100,7 @@ TEST(Export, NeverPressesSeveralFiguresIntoANarrowColumn) {
   EXPECT_GE(narrow.logical().height(), 6 * FigureGrid::kLeastHeight - 1) << "one below the other";
   const QImage picture = paperPicture(six, {}, 4);
   EXPECT_NEAR(picture.height() / 4.0, narrow.millimetres().height(), 1);
-  FigurePaper wide;
-  wide.width = FigurePaper::kDoubleColumn;
+  FigurePaper wide{.width = FigurePaper::kDoubleColumn};
   EXPECT_GE(highEnough(six, wide).logical().height(), 3 * FigureGrid::kLeastHeight - 1);
   EXPECT_LT(highEnough(six, wide).logical().height(), 6 * FigureGrid::kLeastHeight);
 }

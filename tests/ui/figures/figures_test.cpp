@@ -32,8 +32,7 @@ std::set<QRgb> colorsOf(const QImage& image) {
 TEST(Figure, DrawsEveryKindInEveryTheme) {
   for (const Artifact& artifact : samples::all()) {
     for (const ThemeKind theme : {ThemeKind::Dark, ThemeKind::Light, ThemeKind::HighContrast}) {
-      FigureStyle style;
-      style.theme = theme;
+      FigureStyle style{.theme = theme};
       const auto figure = figureOf(artifact, style);
       EXPECT_EQ(figure->error().toStdString(), "") << artifact.kind;
       const QImage image = figure->image(kSize, 1);
@@ -240,8 +239,7 @@ TEST(Heatmap, PaintsOneColourPerValue) {
 }
 
 TEST(Heatmap, TakesAFixedRangeSoThatTwoCanBeCompared) {
-  FigureStyle style;
-  style.range = {0, 10};
+  FigureStyle style{.range = {{0, 10}}};
   const auto figure = figureOf(samples::heatmap(), style);
   const QImage image = figure->image(kSize, 1);
   EXPECT_LT(distance(image.pixelColor(where(*figure, QStringLiteral("row 1, column 2")).center()),
@@ -401,8 +399,7 @@ TEST(ImageGrid, DrawsEveryImageAndChoosesByClick) {
 }
 
 TEST(ImageGrid, WithNamesOfRowsAndColumnsIsATableWithoutItsAbsentCells) {
-  Artifact grid;
-  grid.kind = artifact_kind::kImageGrid;
+  Artifact grid{.kind = artifact_kind::kImageGrid};
   std::vector<std::uint8_t> pixels;
   for (int i = 0; i < 4; ++i) pixels.push_back(static_cast<std::uint8_t>(60 * i));
   setUint8(grid, pixels, {4, 1, 1, 1}, {"image", "row", "column", "channel"});

@@ -21,18 +21,15 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kBeyond = std::numeric_limits<double>::infinity();
 
 ChartSeries lineOf(const QString& name, std::int64_t run, std::vector<double> y) {
-  ChartSeries series;
-  series.name = name;
-  series.run = run;
+  ChartSeries series{.name = name, .run = run};
   for (std::size_t i = 0; i < y.size(); ++i) series.x.push_back(static_cast<double>(i));
   series.y = std::move(y);
   return series;
 }
 
 LineChart twoLines() {
-  LineChart chart;
-  chart.title = QStringLiteral("loss / train");
-  chart.about = QStringLiteral("cross-entropy");
+  LineChart chart{.title = QStringLiteral("loss / train"),
+                  .about = QStringLiteral("cross-entropy")};
   chart.x.title = QStringLiteral("step");
   chart.y.title = QStringLiteral("loss");
   chart.series = {lineOf(QStringLiteral("baseline"), 1, {4, 3, 2, 1, 0}),
@@ -188,8 +185,7 @@ TEST(LineChart, TheToolTipReadsTheRawValueNotTheSmoothedOne) {
 TEST(LineChart, EveryPlaceOfTheLegendLeavesRoomForTheLines) {
   for (const FigureLegend place :
        {FigureLegend::None, FigureLegend::Below, FigureLegend::Right, FigureLegend::Inside}) {
-    FigureStyle style;
-    style.legend = place;
+    FigureStyle style{.legend = place};
     const auto figure = makeLineChart(twoLines(), style);
     const QImage picture = figure->image(QSize(400, 260), 1);
     EXPECT_FALSE(figure->describeAt(QPointF(200, 110)).isEmpty()) << static_cast<int>(place);
@@ -199,8 +195,7 @@ TEST(LineChart, EveryPlaceOfTheLegendLeavesRoomForTheLines) {
 
 // A name inside the plot is told by the plot itself.
 bool isNamedOutside(const LineChart& chart) {
-  FigureStyle style;
-  style.legend = FigureLegend::Inside;
+  FigureStyle style{.legend = FigureLegend::Inside};
   const auto figure = makeLineChart(chart, style);
   constexpr int kWidth = 400, kHeight = 260;
   (void)figure->image(QSize(kWidth, kHeight), 1);
@@ -242,8 +237,7 @@ TEST(LineChart, DrawsSentencesAndStrangeNumbersWithoutComplaint) {
 }
 
 TEST(ChartTicks, WriteDurationsDatesAndSmallNumbers) {
-  ChartAxis axis;
-  axis.unit = ChartAxis::Unit::Duration;
+  ChartAxis axis{.unit = ChartAxis::Unit::Duration};
   EXPECT_EQ(chartTicks(axis, {0, 7200}, 4).labels.join(QLatin1Char(' ')).toStdString(),
             "0:00 30:00 1:00:00 1:30:00 2:00:00");
   axis.unit = ChartAxis::Unit::Number;
@@ -256,8 +250,7 @@ TEST(ChartTicks, WriteDurationsDatesAndSmallNumbers) {
 }
 
 TEST(LineChart, IsExportedAsHighAsItsLegendNeeds) {
-  LineChart chart;
-  chart.title = QStringLiteral("loss");
+  LineChart chart{.title = QStringLiteral("loss")};
   for (int run = 1; run <= 7; ++run) {
     ChartSeries series;
     series.name = QStringLiteral("a variant with a long name, number %1").arg(run);
@@ -282,8 +275,7 @@ TEST(LineChart, IsExportedAsHighAsItsLegendNeeds) {
 
 /// A chart of lines with long names in a single column.
 LineChart manyLines(int number) {
-  LineChart chart;
-  chart.title = QStringLiteral("loss / train");
+  LineChart chart{.title = QStringLiteral("loss / train")};
   for (int run = 1; run <= number; ++run) {
     chart.series.push_back(
         lineOf(QStringLiteral("variant %1, learning rate %2e-3").arg(run).arg(run * run), run,
@@ -341,8 +333,7 @@ TEST(LineChart, OnlyANameThatAloneIsWiderThanThePictureIsCutAndInItsMiddle) {
 }
 
 TEST(LineChart, TheIntervalOfAPointAloneIsAWhisker) {
-  LineChart chart;
-  chart.series = {lineOf(QStringLiteral("one"), 1, {kNone, 2, kNone, 3, 3})};
+  LineChart chart{.series = {lineOf(QStringLiteral("one"), 1, {kNone, 2, kNone, 3, 3})}};
   chart.series[0].low = {kNone, 1, kNone, 2, 2};
   chart.series[0].high = {kNone, 3, kNone, 4, 4};
   const auto figure = makeLineChart(chart);
@@ -400,8 +391,7 @@ TEST(LineChart, NoLineRunsThroughTheWordsOfANote) {
     shapes[2].push_back(0.9 + 0.1 * std::sin(i / 5.0));
   }
   for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
-    LineChart chart;
-    chart.series = {lineOf(QStringLiteral("run"), 1, shapes[shape])};
+    LineChart chart{.series = {lineOf(QStringLiteral("run"), 1, shapes[shape])}};
     chart.y.range = {{0, 1}};
     chart.notes = {{100, std::nullopt, QStringLiteral("fitted"), 2},
                    {102, std::nullopt, QStringLiteral("chosen"), 2}};

@@ -63,13 +63,7 @@ TEST(GalleryModel, TellsStarsFromTags) {
 
 store::GeneratedImageRow image(std::int64_t id, std::int64_t run, std::int64_t step,
                                const Json& recipe, std::uint64_t seed = 5) {
-  store::GeneratedImageRow row;
-  row.id = id;
-  row.runId = run;
-  row.step = step;
-  row.seed = seed;
-  row.recipe = recipe;
-  return row;
+  return {.id = id, .runId = run, .step = step, .recipe = recipe, .seed = seed};
 }
 Json recipe(int label, double guidance, const char* sampler = "heun") {
   return {{"run", "some uuid"},

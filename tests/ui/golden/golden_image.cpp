@@ -22,9 +22,8 @@ bool writeSmall(const QImage& picture, const QString& file) {
 
 GoldenDifference differenceOf(const QImage& golden, const QImage& actual,
                               const GoldenTolerance& tolerance) {
-  GoldenDifference found;
-  found.total = std::int64_t{golden.width()} * golden.height();
-  found.picture = QImage(golden.size(), QImage::Format_RGB32);
+  GoldenDifference found{.total = std::int64_t{golden.width()} * golden.height(),
+                         .picture = QImage(golden.size(), QImage::Format_RGB32)};
   for (int y = 0; y < golden.height(); ++y) {
     for (int x = 0; x < golden.width(); ++x) {
       const QRgb wanted = golden.pixel(x, y);

@@ -30,8 +30,7 @@ class GoldenPages : public ::testing::Test {
       GTEST_SKIP() << "the font Inter is not installed (Debian: fonts-inter)";
   }
   static QImage drawn(Figures figures, QSize size, ThemeKind theme) {
-    FigureStyle style;
-    style.theme = theme;
+    FigureStyle style{.theme = theme};
     SideBySide all(std::move(figures), 2, style);
     all.setStyle(style);
     return all.image(size, 1);
@@ -116,19 +115,15 @@ HeadSpectrum fallingBy(double base) {
 }
 
 Figures spectraFigures() {
-  HeadGridPicture grid;
-  grid.title = QStringLiteral("Layers and heads");
-  grid.about = QStringLiteral("rank at 80 %");
-  WaterfallPicture fall;
-  fall.title = QStringLiteral("Waterfall, layer 0, head 0");
-  fall.about = QStringLiteral("index of \u03c3 by step, colour log \u03c3");
-  fall.shown = 200;
-  SharePicture share;
-  share.title = QStringLiteral("Layer 0, head 0");
-  share.about = QStringLiteral("share of the first k");
-  ControlsPicture controls;
-  controls.title = QStringLiteral("Controls, layer 0");
-  controls.about = QStringLiteral("rank at 80 % of 12");
+  HeadGridPicture grid{.title = QStringLiteral("Layers and heads"),
+                       .about = QStringLiteral("rank at 80 %")};
+  WaterfallPicture fall{.title = QStringLiteral("Waterfall, layer 0, head 0"),
+                        .about = QStringLiteral("index of \u03c3 by step, colour log \u03c3"),
+                        .shown = 200};
+  SharePicture share{.title = QStringLiteral("Layer 0, head 0"),
+                     .about = QStringLiteral("share of the first k")};
+  ControlsPicture controls{.title = QStringLiteral("Controls, layer 0"),
+                           .about = QStringLiteral("rank at 80 % of 12")};
   for (std::int64_t run = 1; run <= 2; ++run) {
     const QString name = run == 1 ? QStringLiteral("causal") : QStringLiteral("bidirectional");
     const double base = run == 1 ? 0.8 : 0.6;
@@ -176,9 +171,8 @@ Figures calibrationFigures() {
   diagram.quantity = QStringLiteral("confidence");
   diagram.lines = {{1, QStringLiteral("a"), 1, bins(1.6)}, {2, QStringLiteral("b"), 1.4, bins(1)}};
   diagram.bin = 7;
-  FilmPicture film;
-  film.title = QStringLiteral("Film over training, test");
-  film.about = QStringLiteral("T 1.00 \u00b7 ECE of the current run \u00b7 step");
+  FilmPicture film{.title = QStringLiteral("Film over training, test"),
+                   .about = QStringLiteral("T 1.00 \u00b7 ECE of the current run \u00b7 step")};
   for (int step = 100; step <= 300; step += 100)
     film.frames.push_back(
         {step, QStringLiteral("%1 %").arg(12 - step / 50), {{1, bins(2.2 - step / 300.0)}}});
@@ -190,9 +184,8 @@ Figures calibrationFigures() {
   confusion.cells = {90, 6, 4, 2, 80, 18, 1, 25, 74};
   confusion.label = 1;
   confusion.predicted = 2;
-  CuePicture cues;
-  cues.title = QStringLiteral("Shape or texture");
-  cues.about = QStringLiteral("a dot a category, a line the mean");
+  CuePicture cues{.title = QStringLiteral("Shape or texture"),
+                  .about = QStringLiteral("a dot a category, a line the mean")};
   const QStringList names{QStringLiteral("circle"), QStringLiteral("square"),
                           QStringLiteral("star")};
   cues.runs = {{1, QStringLiteral("a"), {{{80, 20, 40}, {80, 30, 30}, {80, 9, 60}}, names}},
@@ -245,32 +238,23 @@ TEST_F(GoldenPages, Gallery) {
 }
 
 TEST_F(GoldenPages, Playground) {
-  Drawing drawing;
-  drawing.number = 1;
-  drawing.runName = QStringLiteral("a");
-  drawing.state = Drawing::State::Done;
-  drawing.seconds = 2;
+  Drawing drawing{
+      .number = 1, .runName = QStringLiteral("a"), .state = Drawing::State::Done, .seconds = 2};
   drawing.base.sampler = "quick";
   drawing.base.values = {{"seed", 7}, {"count", 1}};
   drawing.grid.columns =
       GridAxis{"guidance", QStringLiteral("Guidance"), {1, 2, 4}, {"1", "2", "4"}};
   int shade = 0;
   for (const SampleSettings& settings : cellsOf(drawing.base, drawing.grid)) {
-    DrawnCell cell;
-    cell.settings = settings;
-    cell.seconds = 1;
-    DrawnImage image;
-    image.seed = 7;
-    image.sha256 = "0123456789abcdef";
-    image.recipe = {{"sampler", "quick"}, {"seed", 7}};
-    image.image = picture(16, shade += 30);
-    cell.images.push_back(std::move(image));
+    DrawnCell cell{.settings = settings, .seconds = 1};
+    cell.images.push_back({.seed = 7,
+                           .sha256 = "0123456789abcdef",
+                           .recipe = {{"sampler", "quick"}, {"seed", 7}},
+                           .image = picture(16, shade += 30)});
     drawing.cells.push_back(std::move(cell));
   }
   SampleFigure figure(std::move(drawing), FigureStyle{});
-  FigureStyle style;
-  style.theme = ThemeKind::Light;
-  figure.setStyle(style);
+  figure.setStyle({.theme = ThemeKind::Light});
   EXPECT_TRUE(isGolden(figure.image({560, 300}, 1), QStringLiteral("page_playground")));
 }
 

@@ -47,16 +47,12 @@ class Golden : public ::testing::Test {
 /// Two runs with raw lines behind smoothed ones, a band, values that are not finite, a resume, a
 /// note and a rule.
 LineChart curves() {
-  LineChart chart;
-  chart.title = QStringLiteral("train/loss");
-  chart.about = QStringLiteral("2 runs");
+  LineChart chart{.title = QStringLiteral("train/loss"), .about = QStringLiteral("2 runs")};
   chart.x.title = QStringLiteral("step");
   chart.y.title = QStringLiteral("loss, nats");
   chart.footnote = QStringLiteral("Smoothed: moving average 0.9, raw values faint behind it.");
   for (int run = 1; run <= 2; ++run) {
-    ChartSeries series;
-    series.name = QStringLiteral("run %1").arg(run);
-    series.run = run;
+    ChartSeries series{.name = QStringLiteral("run %1").arg(run), .run = run};
     double smooth = 0;
     for (int i = 0; i < 200; ++i) {
       const double noise = 0.25 * std::sin(i * 12.9898 * run) * std::cos(i * 0.7);
@@ -91,15 +87,12 @@ TEST_F(Golden, LinesWithBandsMarksAndSeams) {
 }
 
 TEST_F(Golden, LogarithmicAxesMarkWhatHasNoLogarithm) {
-  LineChart chart;
-  chart.title = QStringLiteral("optimizer/learning_rate");
+  LineChart chart{.title = QStringLiteral("optimizer/learning_rate")};
   chart.x.title = QStringLiteral("running time");
   chart.x.unit = ChartAxis::Unit::Duration;
   chart.y.scale = AxisScale::Log;
   chart.legend = FigureLegend::Inside;
-  ChartSeries series;
-  series.name = QStringLiteral("cosine, then zero");
-  series.run = 3;
+  ChartSeries series{.name = QStringLiteral("cosine, then zero"), .run = 3};
   for (int i = 0; i <= 100; ++i) {
     series.x.push_back(45 * i);
     series.y.push_back(i > 90 ? 0 : 1e-3 * (1.001 + std::cos(i * 0.0345)) / 2);
@@ -202,10 +195,7 @@ TEST_F(Golden, AttentionOfLayersAndHeads) {
     }
   }
   setFloat32(maps, values, {2, 3, kTokens, kTokens}, {"layer", "head", "query", "key"});
-  FigureStyle style;
-  style.query = 7;
-  style.layer = 1;
-  style.head = 2;
+  FigureStyle style{.layer = 1, .head = 2, .query = 7};
   EXPECT_TRUE(isGolden(drawn(*figureOf(maps, style)), QStringLiteral("attention")));
   style.attention = FigureStyle::AttentionView::Matrix;
   EXPECT_TRUE(isGolden(drawn(*figureOf(maps, style), ThemeKind::Dark),
@@ -224,9 +214,7 @@ TEST_F(Golden, ReliabilityWithItsGaps) {
 }
 
 TEST_F(Golden, HistogramImagesAndTableBesideEachOther) {
-  FigureStyle named;
-  named.run = 2;
-  named.title = QStringLiteral("a run");
+  FigureStyle named{.title = QStringLiteral("a run"), .run = 2};
   std::vector<std::pair<QString, std::unique_ptr<Figure>>> all;
   for (const Artifact& one :
        {samples::histogram(), samples::imageGrid(), samples::table(), samples::curve()})

@@ -98,8 +98,7 @@ TEST(Background, StopsAStatementThatRunsWhenTheWindowGoes) {
   background->run([&](store::RunReader& store,
                       const std::atomic<bool>& isStale) -> Background::Finish {
     isRunning.set_value();
-    store::RunStore::QueryLimits limits;
-    limits.isStopped = &isStale;
+    store::RunStore::QueryLimits limits{.isStopped = &isStale};
     try {
       (void)store.query(
           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",

@@ -47,10 +47,7 @@ TEST(AttentionCells, OfTheMeanHeadAreTheMeanOfTheHeads) {
 }
 
 TEST(AttentionCells, OfAWindowCoverItsPartOfTheImageAlone) {
-  live::AttentionLayer layer;
-  layer.heads = 1;
-  layer.window = 3;
-  layer.queries = {{4, 4}, {4, 5}, {5, 4}, {5, 5}};
+  live::AttentionLayer layer{.heads = 1, .window = 3, .queries = {{4, 4}, {4, 5}, {5, 4}, {5, 5}}};
   layer.keys = layer.queries;
   layer.weights.assign(16, 0.25F);
   layer.mean.assign(4, 0.25F);
@@ -62,8 +59,7 @@ TEST(AttentionCells, OfAWindowCoverItsPartOfTheImageAlone) {
 }
 
 TEST(AttentionCells, WithoutPlacesAreOneLine) {
-  live::AttentionLayer layer;
-  layer.heads = 1;
+  live::AttentionLayer layer{.heads = 1};
   const float none = std::nanf("");
   layer.queries = layer.keys = {{none, none}, {none, none}};
   layer.weights = {0.5F, 0.5F, 0.25F, 0.75F};

@@ -26,10 +26,7 @@ inline live::Frame liveFrame(std::int64_t step, bool isCausal = true) {
   frame.pixels = {6, 6, 1, {}};
   for (int i = 0; i < 36; ++i) frame.pixels.bytes.push_back(static_cast<std::uint8_t>(7 * i));
   for (int l = 0; l < 2; ++l) {
-    live::AttentionLayer layer;
-    layer.layer = l;
-    layer.heads = 2;
-    layer.isWhole = true;
+    live::AttentionLayer layer{.layer = l, .heads = 2, .isWhole = true};
     for (int i = 0; i < 9; ++i)
       layer.queries.push_back({static_cast<float>(i / 3), static_cast<float>(i % 3)});
     layer.queries.push_back({-1, -1});
@@ -57,9 +54,7 @@ inline live::Frame liveFrame(std::int64_t step, bool isCausal = true) {
 }
 
 inline live::Film liveFilm() {
-  live::Film film;
-  film.step = 40;
-  film.images = 2;
+  live::Film film{.step = 40, .images = 2};
   film.height = film.width = 4;
   film.channels = 3;
   film.times = {1, 0.5F, 0};

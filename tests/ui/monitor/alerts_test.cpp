@@ -18,10 +18,7 @@ class Alerts : public ::testing::Test {
   void write(const std::vector<double>& values, const std::string& metric = "alerts/test") {
     store::RunStore::Batch batch;
     for (const double value : values) {
-      MetricRecord record;
-      record.step = step_++;
-      record.values = {{metric, value}};
-      batch.metrics.push_back(record);
+      batch.metrics.push_back({.step = step_++, .values = {{metric, value}}});
     }
     studio_.writer.append(run_, 1, batch);
   }

@@ -99,11 +99,7 @@ struct DrawnPlot {
   CurvePlot plot;
 };
 
-PlotSettings unsmoothed() {
-  PlotSettings settings;
-  settings.smoothing = {};
-  return settings;
-}
+PlotSettings unsmoothed() { return {.smoothing = {}}; }
 
 // What the x axis counts and its first and last number, whatever they are.
 TEST(CurvePlotPixels, NoWordOfTheXAxisIsCutAtTheEdgeOfThePlot) {

@@ -287,11 +287,8 @@ TEST(CurveCache, ReadsOnlyWhatIsNewAndAllOfItWhenARunWentBack) {
 TEST(CurveCache, AsksAgainForACurveThatCouldNotBeRead) {
   CurveCache cache;
   const CurveKey key{1, "train/loss"};
-  CurveReadResponse answer;
-  answer.key = key;
-  answer.version = 3;
-  answer.changeSequence = 7;
-  answer.error = "the disk cannot be read";
+  CurveReadResponse answer{
+      .key = key, .error = "the disk cannot be read", .version = 3, .changeSequence = 7};
   EXPECT_FALSE(cache.take(CurveReadResponse(answer)));
   EXPECT_TRUE(cache.isRead(key, 3)) << "not at once";
   EXPECT_FALSE(cache.isRead(key, 1, 7)) << "a run that has ended stays as it is";

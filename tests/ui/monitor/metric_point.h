@@ -8,14 +8,12 @@
 namespace vitrine::ui {
 
 inline store::MetricPoint point(std::int64_t step, double value, std::int64_t segment = 1) {
-  store::MetricPoint made;
-  made.sequence = step;
-  made.segment = segment;
-  made.step = step;
-  made.epoch = static_cast<double>(step) / 100;
-  made.time = static_cast<double>(step) * 0.02;
-  made.value = value;
-  return made;
+  return {.sequence = step,
+          .segment = segment,
+          .step = step,
+          .epoch = static_cast<double>(step) / 100,
+          .time = static_cast<double>(step) * 0.02,
+          .value = value};
 }
 
 }  // namespace vitrine::ui

@@ -159,9 +159,8 @@ TEST(MonitorFormat, AMetricThatIsDeclaredLaterHasItsTitleAndItsFormat) {
   OpenMonitor::open(page);
   const std::int64_t run = studio.runs[8];
   store::declareMetrics(studio.writer, {{"extra/score", "Cloud cover", "fraction", "higher", ""}});
-  store::RunStore::Batch batch;
-  batch.metrics.push_back({1'000'000, 0, 0, {{"extra/score", 0.75}}});
-  studio.writer.append(run, studio.writer.segments(run).back().number, batch);
+  studio.writer.append(run, studio.writer.segments(run).back().number,
+                       {.metrics = {{1'000'000, 0, 0, {{"extra/score", 0.75}}}}});
   studio.workbench.selection().setRuns({run}, run);
   page.waitUntilIdle();
   page.setGroupOpen(QStringLiteral("extra"), true);

@@ -114,12 +114,8 @@ TEST(MonitorSeeds, FollowRunsThatGrow) {
     segments.push_back(open.studio.writer.openSegment(ids.back(), 0, store::thisWorker(), {}));
   }
   const auto append = [&](std::size_t run, std::int64_t step, double value) {
-    store::RunStore::Batch batch;
-    MetricRecord record;
-    record.step = step;
-    record.values = {{kTop1, value}};
-    batch.metrics.push_back(record);
-    open.studio.writer.append(ids[run], segments[run], batch);
+    open.studio.writer.append(ids[run], segments[run],
+                              {.metrics = {{.step = step, .values = {{kTop1, value}}}}});
   };
   for (const std::size_t run : {0u, 1u}) {
     append(run, 10, 0.1);
@@ -212,17 +208,11 @@ TEST(MonitorSeeds, OfImportedRunsWithoutASeedStayApart) {
   OpenAblation open;
   std::vector<std::int64_t> ids;
   for (int i = 0; i < 2; ++i) {
-    store::NewRun run;
-    run.name = "imported";
-    run.config = Json::object();
+    store::NewRun run{.name = "imported"};
     auto& writer = open.studio.writer;
     ids.push_back(writer.addRuns(writer.experiment("Imported", ""), {run}).front());
     const std::int64_t segment = writer.openSegment(ids.back(), 0, store::thisWorker(), {});
-    store::RunStore::Batch batch;
-    MetricRecord record;
-    record.values = {{kTop1, 0.5}};
-    batch.metrics.push_back(record);
-    writer.append(ids.back(), segment, batch);
+    writer.append(ids.back(), segment, {.metrics = {{.values = {{kTop1, 0.5}}}}});
   }
   open.studio.workbench.watcher().poll();
   open.select(ids);

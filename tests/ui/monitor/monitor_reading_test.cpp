@@ -124,10 +124,8 @@ TEST(MonitorReading, SmoothsLongCurvesAgainOffTheThreadOfTheWindow) {
   const std::int64_t run = studio.runs[8];
   store::RunStore::Batch batch;
   for (int i = 0; i < 2 * static_cast<int>(CurveSeries::kSmoothedAtOnce); ++i) {
-    MetricRecord record;
-    record.step = 100'000 + i;
-    record.values = {{"train/loss", 1 + 0.5 * std::sin(i)}};
-    batch.metrics.push_back(record);
+    batch.metrics.push_back(
+        {.step = 100'000 + i, .values = {{"train/loss", 1 + 0.5 * std::sin(i)}}});
   }
   studio.writer.append(run, 1, batch);
   studio.workbench.selection().setRuns({run}, run);

@@ -70,11 +70,9 @@ TEST(MonitorPage, TellsSeedsOfOneNameAndColourApart) {
   seed.seed = 5;
   seed.config["train"]["seed"] = 5;
   const std::int64_t other = open.studio.writer.addRuns(first.experimentId, {seed}).front();
-  store::RunStore::Batch batch;
-  batch.metrics.push_back({24, 1, 1, {{"train/loss", 0.5}}});
-  batch.metrics.push_back({48, 2, 1, {{"train/loss", 0.4}}});
   open.studio.writer.append(
-      other, open.studio.writer.openSegment(other, 0, store::thisWorker(), Json::object()), batch);
+      other, open.studio.writer.openSegment(other, 0, store::thisWorker(), Json::object()),
+      {.metrics = {{24, 1, 1, {{"train/loss", 0.5}}}, {48, 2, 1, {{"train/loss", 0.4}}}}});
   open.studio.workbench.watcher().poll();
   setRunSeries({{first.id, 5}, {other, 5}});
   open.studio.workbench.selection().setRuns({first.id, other}, first.id);

@@ -64,9 +64,7 @@ TEST_F(MonitorTools, PlotsOfOtherScalesBeginWhereTheirPointsDo) {
   OpenMonitor open;
   store::RunStore& writer = open.studio.writer;
   const store::RunRow first = *open.studio.workbench.run(open.studio.runs[6]);
-  store::NewRun run;
-  run.name = "from zero";
-  run.config = writer.config(first.id);
+  store::NewRun run{.name = "from zero", .config = writer.config(first.id)};
   const std::int64_t fromZero = writer.addRuns(first.experimentId, {run}).front();
   store::RunStore::Batch batch;
   for (const std::int64_t step : {0, 1, 1000})

@@ -105,8 +105,7 @@ TEST(MonitorPage, OpensAtItsTop) {
 }
 
 TEST(LogAxis, HasItsNumbersAtOneTwoAndFiveOfADecade) {
-  ChartAxis axis;
-  axis.scale = AxisScale::Log;
+  ChartAxis axis{.scale = AxisScale::Log};
   for (const double low : {1e-5, 0.0031, 0.016, 0.3, 1.0, 7.0}) {
     for (const double factor : {90.0, 1500.0, 1e7}) {
       const ChartTicks ticks = chartTicks(axis, {low, low * factor}, 5);

@@ -109,8 +109,7 @@ TEST(Readout, OfALongNameLeavesTheLineInSight) {
 
 TEST(Readout, WritesTheRunningTimeInHoursMinutesAndSeconds) {
   Read read({1});
-  PlotSettings settings;
-  settings.x = XAxis::Time;
+  PlotSettings settings{.x = XAxis::Time};
   read.plot.setSettings(settings);
   read.plot.setCursor(3725, true);
   EXPECT_EQ(read.plot.readoutTitle(), QStringLiteral("1:02:05"));
@@ -121,8 +120,7 @@ TEST(Readout, WritesTheRunningTimeInHoursMinutesAndSeconds) {
 
 TEST(Readout, SaysThatItsValuesAreNotThoseOfASmoothedLine) {
   Read read({1});
-  PlotSettings settings;
-  settings.smoothing = {Smoothing::Kind::Ema, 0.9, false};
+  PlotSettings settings{.smoothing = {Smoothing::Kind::Ema, 0.9, false}};
   read.plot.setSettings(settings);
   read.plot.setCursor(50, true);
   EXPECT_EQ(read.plot.readoutNote(), QStringLiteral("not smoothed"));

@@ -112,9 +112,8 @@ TEST(SettingsAgain, NeedACompleteRecipe) {
 }
 
 TEST(Recall, TakesTheSeedTheSubjectOrEverything) {
-  SampleSettings now;
-  now.model = {.run = 3, .checkpoint = "100"};
-  now.values = {{"seed", 1}, {"class", 2}, {"guidance", 1.0}};
+  SampleSettings now{.model = {.run = 3, .checkpoint = "100"},
+                     .values = {{"seed", 1}, {"class", 2}, {"guidance", 1.0}}};
   SampleSettings cell = now;
   cell.model.checkpoint = "200";
   cell.values = {{"seed", 5}, {"class", 7}, {"guidance", 4.0}};

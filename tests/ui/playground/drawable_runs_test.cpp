@@ -43,8 +43,7 @@ TEST(MakesTextOnly, IsASamplerThatAsksForALanguageModelAlone) {
 }
 
 TEST(FormEntries, BeginWithWhatIsDrawnAndLeaveTheSettingsOfThePageOut) {
-  DrawableRun run;
-  run.samplers = {"slow", "quick"};
+  DrawableRun run{.samplers = {"slow", "quick"}};
   run.checkpoints.resize(2);
   run.checkpoints[0].step = 100;
   run.checkpoints[1].step = 50;
@@ -70,8 +69,7 @@ TEST(FormEntries, TheSizeIsInSightWhereASamplerDrawsMoreThanOne) {
     if (card.id == "quick")
       card.schema.fields.push_back(integerField("size", 8, "sides").titled("Size").range(8, 64));
   }
-  DrawableRun run;
-  run.samplers = {"slow", "quick"};
+  DrawableRun run{.samplers = {"slow", "quick"}};
   run.checkpoints.resize(1);
   const auto hasSize = [&](const char* sampler) {
     for (const FormEntry& entry : formEntries(catalog, run, sampler, {})) {
@@ -108,8 +106,7 @@ TEST(FormEntries, RunsThatTheSamplerFitsAreValuesOfAGrid) {
 }
 
 TEST(ProbeSettings, AreTheFewestStepsThatEverySamplerTakes) {
-  DrawableRun run;
-  run.samplers = {"slow", "quick"};
+  DrawableRun run{.samplers = {"slow", "quick"}};
   EXPECT_EQ(probeSettings(drawingCatalog(), run), (Json{{"count", 1}, {"steps", 2}}));
   run.samplers = {"speaker"};
   EXPECT_EQ(probeSettings(drawingCatalog(), run), (Json{{"count", 1}}));

@@ -31,9 +31,7 @@ Json partOf(const Artifact& artifact) {
 
 /// Two images of 2 x 3 pixels.
 Json previewAt(double time) {
-  Artifact artifact;
-  artifact.name = "preview";
-  artifact.kind = artifact_kind::kImageGrid;
+  Artifact artifact{.name = "preview", .kind = artifact_kind::kImageGrid};
   const std::vector<std::uint8_t> pixels{1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16};
   setUint8(artifact, pixels, {2, 2, 3, 1}, {"image", "row", "column", "channel"});
   artifact.meta["time"] = time;
@@ -42,9 +40,7 @@ Json previewAt(double time) {
 }
 
 Json attentionOf(std::vector<float> weights, std::vector<std::int64_t> shape) {
-  Artifact artifact;
-  artifact.name = "attention";
-  artifact.kind = artifact_kind::kAttention;
+  Artifact artifact{.name = "attention", .kind = artifact_kind::kAttention};
   setFloat32(artifact, weights, std::move(shape), {"layer", "head", "query", "key"});
   artifact.meta["key_positions"] = {{-1, -1}, {0, 0}, {0, 1}};
   artifact.meta["seed"] = 41;

@@ -58,9 +58,7 @@ TEST_F(FirstImages, ARunThatIsInTheQueueIsShownInstead) {
   Problem problem;
   const auto document = parseDocument(first.text, problem);
   ASSERT_TRUE(document);
-  store::NewRun fresh;
-  fresh.name = "drawing";
-  fresh.config = document->tables;
+  store::NewRun fresh{.name = "drawing", .config = document->tables};
   store::RunStore& store = workbench_.store();
   const std::int64_t id = store.addRuns(store.experiment("Of any name", ""), {fresh}).front();
   (void)workbench_.run(id);

@@ -19,9 +19,7 @@ TEST(ImageBoard, LabelsOfAGridAreWholeInTheToolTip) {
   drawing->grid.rows = GridAxis{"prompt", QStringLiteral("Prompt"), {"x", "y"}, {longLabel(), "y"}};
   drawing->grid.columns = GridAxis{"guidance", QStringLiteral("Guidance"), {1, 2}, {"1", "2"}};
   for (const SampleSettings& settings : cellsOf(drawing->base, drawing->grid)) {
-    DrawnCell cell;
-    cell.settings = settings;
-    drawing->cells.push_back(std::move(cell));
+    drawing->cells.push_back({.settings = settings});
   }
   ImageBoard board;
   board.resize(400, 300);
@@ -43,9 +41,7 @@ TEST(ImageBoard, AGridOverSeedsNamesTheSeedOnce) {
   drawing->base.values = {{"seed", 0}, {"count", 2}};
   drawing->grid.rows = GridAxis{"seed", QStringLiteral("Seed"), {3, 8}, {"3", "8"}};
   for (const SampleSettings& settings : cellsOf(drawing->base, drawing->grid)) {
-    DrawnCell cell;
-    cell.settings = settings;
-    drawing->cells.push_back(std::move(cell));
+    drawing->cells.push_back({.settings = settings});
   }
   ImageBoard board;
   board.resize(400, 300);
@@ -62,8 +58,7 @@ TEST(ImageBoard, ThePromptOfATextIsWholeInTheToolTip) {
   const auto drawing = std::make_shared<Drawing>();
   DrawnCell cell;
   cell.settings.values = {{"seed", 7}, {"count", 1}};
-  DrawnText text;
-  text.prompt = longLabel();
+  DrawnText text{.prompt = longLabel()};
   text.text = QStringLiteral(" a bag");  // as a model of texts continues a prompt
   cell.texts.push_back(std::move(text));
   drawing->cells.push_back(std::move(cell));

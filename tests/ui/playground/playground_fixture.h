@@ -47,10 +47,9 @@ class PlaygroundTest : public ::testing::Test {
     store::RunStore& store = workbench_.store();
     const std::int64_t segment =
         store.openSegment(run, 0, store::thisWorker(), {{"device", "cpu"}, {"commit", ""}});
-    store::RunWriter::Batch batch;
-    batch.checkpoints = {{50, "r/step-000000050", 10, 0.1, false, {}},
-                         {100, "r/step-000000100", 10, 0.1, true, {}}};
-    store.append(run, segment, batch);
+    store.append(run, segment,
+                 {.checkpoints = {{50, "r/step-000000050", 10, 0.1, false, {}},
+                                  {100, "r/step-000000100", 10, 0.1, true, {}}}});
     store.setState(run, store::RunState::Done);
     (void)workbench_.run(run);
     return run;

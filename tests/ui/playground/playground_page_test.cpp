@@ -120,8 +120,7 @@ TEST_F(Playground, DrawsAGridOverRuns) {
   const std::int64_t b = addRun("b", "painter", "paint");
   open(b);
   waitForModel();
-  SampleGrid grid;
-  grid.rows = GridAxis{kRunKey, {}, {std::to_string(a), std::to_string(b)}, {}};
+  SampleGrid grid{.rows = GridAxis{kRunKey, {}, {std::to_string(a), std::to_string(b)}, {}}};
   probe().form().setGrid(grid);
   draw();
   ASSERT_EQ(probe().shown()->cells.size(), 2U);

@@ -62,17 +62,14 @@ class Replaying : public PlaygroundTest {
     const std::vector<float> layer = weights;
     weights.insert(weights.end(), layer.begin(), layer.end());
     for (int i = 0; i < kSteps; ++i) times.push_back((i + 1) / 10.0);
-    Artifact strip;
-    strip.name = "steps of the image";
-    strip.kind = artifact_kind::kImageGrid;
+    Artifact strip{.name = "steps of the image", .kind = artifact_kind::kImageGrid};
     setUint8(strip, std::vector<std::uint8_t>(kSteps * 64, 7), {kSteps, 8, 8, 1},
              {"image", "row", "column", "channel"});
     strip.meta["times"] = times;
     add(std::move(strip));
     for (int i = 0; i < kSteps; ++i) {
-      Artifact map;
-      map.name = "attention at step " + std::to_string(i);
-      map.kind = artifact_kind::kAttention;
+      Artifact map{.name = "attention at step " + std::to_string(i),
+                   .kind = artifact_kind::kAttention};
       setFloat32(map, weights, {2, 1, 1, keys}, {"layer", "head", "query", "key"});
       map.meta["time"] = times[static_cast<std::size_t>(i)];
       map.meta["key_positions"] = places;

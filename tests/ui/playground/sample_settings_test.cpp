@@ -6,11 +6,9 @@ namespace vitrine::ui {
 namespace {
 
 SampleSettings settingsOf(Json values) {
-  SampleSettings settings;
-  settings.model = {.run = 3, .checkpoint = "500", .use = "ema"};
-  settings.sampler = "ode";
-  settings.values = std::move(values);
-  return settings;
+  return {.model = {.run = 3, .checkpoint = "500", .use = "ema"},
+          .sampler = "ode",
+          .values = std::move(values)};
 }
 
 Field guidance() { return realField("guidance", 1.0, "").titled("Guidance").range(0, 10); }
@@ -19,9 +17,8 @@ Field solver() { return choiceField("solver", "heun", {"euler", "heun"}, "").tit
 Field prompt() { return textField("prompt", "", "").titled("Prompt"); }
 
 TEST(SampleSettings, AGridIsTheProductOfItsAxesRowByRow) {
-  SampleGrid grid;
-  grid.rows = GridAxis{"class", "Class", {7, 8}, {"Sneaker", "Bag"}};
-  grid.columns = GridAxis{"guidance", "Guidance", {1.0, 2.0, 4.0}, {"1", "2", "4"}};
+  SampleGrid grid{.rows = GridAxis{"class", "Class", {7, 8}, {"Sneaker", "Bag"}},
+                  .columns = GridAxis{"guidance", "Guidance", {1.0, 2.0, 4.0}, {"1", "2", "4"}}};
   const auto cells = cellsOf(settingsOf({{"class", 0}, {"seed", 7}}), grid);
   ASSERT_EQ(cells.size(), 6U);
   EXPECT_EQ(cells[1].values, (Json{{"class", 7}, {"seed", 7}, {"guidance", 2.0}}));
@@ -41,9 +38,8 @@ TEST(SampleSettings, WithoutAxesThereIsOneCell) {
 }
 
 TEST(SampleSettings, CheckpointWeightsAndSamplerMayBeAxesAsWell) {
-  SampleGrid grid;
-  grid.rows = GridAxis{kCheckpointKey, "Checkpoint", {"100", "200"}, {}};
-  grid.columns = GridAxis{kWeightsKey, "Weights", {"model", "ema"}, {}};
+  SampleGrid grid{.rows = GridAxis{kCheckpointKey, "Checkpoint", {"100", "200"}, {}},
+                  .columns = GridAxis{kWeightsKey, "Weights", {"model", "ema"}, {}}};
   const auto cells = cellsOf(settingsOf({{"seed", 7}}), grid);
   EXPECT_EQ(cells[2].model.checkpoint, "200");
   EXPECT_EQ(cells[2].model.use, "model");
@@ -53,8 +49,7 @@ TEST(SampleSettings, CheckpointWeightsAndSamplerMayBeAxesAsWell) {
 }
 
 TEST(SampleSettings, AnotherRunOfAGridHasItsNewestCheckpointUnlessTheGridNamesOne) {
-  SampleGrid grid;
-  grid.columns = GridAxis{kRunKey, "Runs", {"3", "4"}, {}};
+  SampleGrid grid{.columns = GridAxis{kRunKey, "Runs", {"3", "4"}, {}}};
   const auto cells = cellsOf(settingsOf({{"seed", 7}}), grid);
   ASSERT_EQ(cells.size(), 2U);
   EXPECT_EQ(cells[0].model.run, 3);
@@ -159,8 +154,7 @@ TEST(SampleCost, ADescriptionIsATextWithoutSteps) {
 }
 
 TEST(SampleCost, OfTextsCountsTexts) {
-  SampleCost cost;
-  cost.images = 2;
+  SampleCost cost{.images = 2};
   EXPECT_EQ(costText(cost, true), QStringLiteral("2 texts"));
   EXPECT_EQ(costText(cost), QStringLiteral("2 images"));
   cost.seconds = 0.01;

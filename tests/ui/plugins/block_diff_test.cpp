@@ -11,13 +11,11 @@ namespace {
 
 ModelBlock block(const char* name, const char* kind, const char* what, std::int64_t parameters = 10,
                  double flops = 100) {
-  ModelBlock made;
-  made.name = QString::fromLatin1(name);
-  made.kind = QString::fromLatin1(kind);
-  made.what = QString::fromLatin1(what);
-  made.parameters = parameters;
-  made.flops = flops;
-  return made;
+  return {.name = QString::fromLatin1(name),
+          .kind = QString::fromLatin1(kind),
+          .what = QString::fromLatin1(what),
+          .parameters = parameters,
+          .flops = flops};
 }
 
 /// An encoder of `depth` layers; `isNew` has another norm and a mask.

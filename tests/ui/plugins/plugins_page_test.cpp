@@ -291,10 +291,7 @@ TEST_F(Plugins, ADifferenceThatIsAskedForBeforeTheCatalogIsThereIsShownLater) {
 TEST_F(Plugins, TheFirstDifferenceIsOneBetweenArchitecturesThatOfferTheSame) {
   Catalog catalog = catalogOfPlugins();
   const auto add = [&catalog](const char* id, const char* paper, std::vector<std::string> offers) {
-    ItemCard card;
-    card.id = id;
-    card.paper = paper;
-    card.offers = std::move(offers);
+    ItemCard card{.id = id, .paper = paper, .offers = std::move(offers)};
     card.schema.presets.push_back({std::string(id) + "/demo", "", Json::object()});
     catalog.items.push_back(std::move(card));
   };

@@ -349,11 +349,7 @@ TEST_F(QueuePages, TellsHowLongItHasWorkForFromRunsOfTheSameExperiment) {
   const std::int64_t segment =
       workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
   store::RunStore::Batch batch;
-  ProgressRecord progress;
-  progress.step = 50;
-  progress.totalSteps = 100;
-  progress.remainingSeconds = 1800;
-  batch.progress = progress;
+  batch.progress = {.step = 50, .totalSteps = 100, .remainingSeconds = 1800};
   workbench_.store().append(run, segment, batch);
   workbench_.queue().refresh();
   waitUntilIdle();
@@ -380,11 +376,8 @@ TEST_F(QueuePages, TellsTheTimeOfRunsWhoseLengthIsInEpochsFromThoseOfARunThatWas
   const std::int64_t segment =
       workbench_.store().openSegment(trained, 0, store::thisWorker(), Json::object());
   store::RunStore::Batch batch;
-  ProgressRecord progress;
-  progress.step = 10;
-  progress.totalSteps = 100;
-  progress.totalEpochs = 10;
-  progress.remainingSeconds = 900;
+  ProgressRecord progress{
+      .step = 10, .totalSteps = 100, .totalEpochs = 10, .remainingSeconds = 900};
   batch.progress = progress;
   workbench_.store().append(trained, segment, batch);
   open();

@@ -428,11 +428,7 @@ TEST_F(RunEditing, TheQuestionBeforeADeletionNamesOnlyRunsThatAreStillThere) {
 TEST_F(RunEditing, TheQuestionBeforeADeletionSaysWhatTheCheckpointsTake) {
   const std::int64_t run = studio.runs[0];
   store::RunStore::Batch batch;
-  CheckpointRecord record;
-  record.step = 100;
-  record.folder = "run-x/step-100";
-  record.bytes = 1'500'000;
-  batch.checkpoints.push_back(record);
+  batch.checkpoints.push_back({.step = 100, .folder = "run-x/step-100", .bytes = 1'500'000});
   studio.writer.append(run, studio.writer.segments(run).back().number, batch);
   panel.select({run}, run);
   QString question;

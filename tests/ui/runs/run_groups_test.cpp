@@ -138,8 +138,7 @@ TEST_F(RunTables, GroupsByAMetricStayClosedAndInPlaceWhileARunTrains) {
   const QString before = groupOf(runs[8]).data().toString();
 
   const QString words = panel.model().columns()[1].meanText(0.9);
-  store::RunStore::Batch batch;
-  batch.metrics.push_back({1'000'000, 0, 0, {{"test/top1", 0.9}}});
+  store::RunStore::Batch batch{.metrics = {{1'000'000, 0, 0, {{"test/top1", 0.9}}}}};
   const std::int64_t segment = studio.writer.segments(runs[8]).back().number;
   studio.writer.append(runs[8], segment, batch);
   studio.workbench.watcher().poll();
@@ -226,11 +225,8 @@ TEST(RunsModel, GroupsByTheValuesOfAColumnInTheirOrder) {
   const QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::Warning);
   const auto rowOf = [](std::int64_t id, std::int64_t experiment) {
-    store::RunRow row;
-    row.id = id;
-    row.experimentId = experiment;
-    row.experiment = "E" + std::to_string(experiment);
-    return row;
+    return store::RunRow{
+        .id = id, .experiment = "E" + std::to_string(experiment), .experimentId = experiment};
   };
   const auto groups = [&model] {
     QStringList titles;

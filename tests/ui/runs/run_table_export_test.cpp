@@ -75,11 +75,8 @@ TEST_F(ExportedTable, IsCopiedAsItIsShown) {
 TEST_F(ExportedTable, ColumnsSayWhyARunFailedAndWhatItsCheckpointsTake) {
   store::RunStore::Batch batch;
   for (const std::int64_t step : {50, 100}) {
-    CheckpointRecord record;
-    record.step = step;
-    record.folder = "run-x/step-" + std::to_string(step);
-    record.bytes = 1'500'000;
-    batch.checkpoints.push_back(record);
+    batch.checkpoints.push_back(
+        {.step = step, .folder = "run-x/step-" + std::to_string(step), .bytes = 1'500'000});
   }
   studio.writer.append(runs[0], studio.writer.segments(runs[0]).back().number, batch);
   panel.table().setColumns({"checkpoints", "reason"});
@@ -91,10 +88,9 @@ TEST_F(ExportedTable, ColumnsSayWhyARunFailedAndWhatItsCheckpointsTake) {
 
 TEST_F(ExportedTable, ColumnsHaveNotesAndTheBestValueOfAMetric) {
   const std::int64_t run = runs[8];
-  store::RunStore::Batch batch;
-  batch.metrics.push_back({1'000'000, 0, 0, {{"test/top1", 0.95}, {"test/loss", 0.001}}});
-  batch.metrics.push_back({1'000'002, 0, 0, {{"test/top1", 0.5}, {"test/loss", 0.7}}});
-  studio.writer.append(run, studio.writer.segments(run).back().number, batch);
+  studio.writer.append(run, studio.writer.segments(run).back().number,
+                       {.metrics = {{1'000'000, 0, 0, {{"test/top1", 0.95}, {"test/loss", 0.001}}},
+                                    {1'000'002, 0, 0, {{"test/top1", 0.5}, {"test/loss", 0.7}}}}});
   panel.table().setColumns({"note", "metric:test/top1", "best:test/top1", "best:test/loss"});
   EXPECT_EQ(text(run, "note"), QStringLiteral("Second attempt with the schedule of the paper."));
   EXPECT_EQ(cell(run, 2).data(RunsModel::OrderRole), QVariant(0.5));

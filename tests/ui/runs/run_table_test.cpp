@@ -301,9 +301,7 @@ TEST_F(RunTables, AMetricThatIsDeclaredLaterHasItsTitleAndItsFormat) {
   panel.table().setColumns({column});
   store::declareMetrics(studio.writer, {{"extra/score", "Cloud cover", "fraction", "higher", ""}});
   const std::int64_t segment = studio.writer.segments(runs[8]).back().number;
-  store::RunStore::Batch batch;
-  batch.metrics.push_back({1'000'000, 0, 0, {{"extra/score", 0.75}}});
-  studio.writer.append(runs[8], segment, batch);
+  studio.writer.append(runs[8], segment, {.metrics = {{1'000'000, 0, 0, {{"extra/score", 0.75}}}}});
   panel.table().read();
   const QString value = text(runs[8], column);
   EXPECT_TRUE(value.contains(QLatin1Char('%'))) << value.toStdString();
@@ -317,10 +315,7 @@ TEST(RunColumns, AValueThatWasNotRecordedIsNoNumber) {
   RunsModel model;
   const QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::Warning);
-  store::RunRow row;
-  row.id = 1;
-  row.experimentId = 1;
-  model.upsert({row});
+  model.upsert({{.id = 1, .experimentId = 1}});
   model.setColumns({{"seed", QStringLiteral("Seed"), {}, {{1, {QStringLiteral("3"), 3.0}}}},
                     {"metric:test/top1", QStringLiteral("Accuracy"), {}, {}}});
   const QModelIndex run = model.indexOf(1);

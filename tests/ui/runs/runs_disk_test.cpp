@@ -50,9 +50,8 @@ class RunsDisk : public ::testing::Test {
     record.step = 100;
     record.folder = store::runFolderName(studio_.writer.run(run).uuid) + "/step-100";
     record.bytes = bytes;
-    store::RunStore::Batch batch;
-    batch.checkpoints.push_back(record);
-    studio_.writer.append(run, studio_.writer.segments(run).back().number, batch);
+    studio_.writer.append(run, studio_.writer.segments(run).back().number,
+                          {.checkpoints = {record}});
   }
   /// The words of the question that `ask` leads to, which is answered with No.
   QString questionAfter(const std::function<void()>& ask) {

@@ -17,13 +17,11 @@ namespace {
 
 store::RunRow row(std::int64_t id, std::int64_t experiment,
                   store::RunState state = store::RunState::Queued) {
-  store::RunRow made;
-  made.id = id;
-  made.experimentId = experiment;
-  made.experiment = "experiment " + std::to_string(experiment);
-  made.name = "run " + std::to_string(id);
-  made.state = state;
-  return made;
+  return {.id = id,
+          .experiment = "experiment " + std::to_string(experiment),
+          .name = "run " + std::to_string(id),
+          .experimentId = experiment,
+          .state = state};
 }
 
 bool matches(const char* text, const store::RunRow& run) {
@@ -273,10 +271,7 @@ TEST(RunsPanel, KeepsTheSelectionWhileRunsComeAndTheFilterHidesThem) {
   EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 1);
   EXPECT_EQ(studio.workbench.selection().runs().size(), 2U)
       << "a filter hides, it does not deselect";
-  store::NewRun fresh;
-  fresh.name = "another demo";
-  fresh.config = Json::object();
-  studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh});
+  studio.writer.addRuns(studio.writer.experiment("New", ""), {{.name = "another demo"}});
   studio.workbench.watcher().poll();
   panel.filter().clear();
   EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 2);
@@ -372,9 +367,8 @@ TEST(RunsPanel, AFilterByAMetricFollowsWhatIsRecorded) {
   panel.filter().setText(QStringLiteral("extra/score > 0.5"));
   EXPECT_EQ(panel.view().model()->rowCount(), 0);
   const std::int64_t segment = studio.writer.segments(studio.runs[8]).back().number;
-  store::RunStore::Batch batch;
-  batch.metrics.push_back({1'000'000, 0, 0, {{"extra/score", 0.75}}});
-  studio.writer.append(studio.runs[8], segment, batch);
+  studio.writer.append(studio.runs[8], segment,
+                       {.metrics = {{1'000'000, 0, 0, {{"extra/score", 0.75}}}}});
   studio.workbench.watcher().poll();
   EXPECT_TRUE(waitUntil([&] {
     QCoreApplication::processEvents();
@@ -398,9 +392,7 @@ TEST(RunsPanel, AConfigurationIsFlattenedOnceHoweverMuchIsTyped) {
 
 TEST(RunConfigs, AreReadAgainWhileARunHasNotBegun) {
   SampleStudio studio(SampleOptions{0, 50});
-  store::NewRun fresh;
-  fresh.name = "chosen later";
-  fresh.config = Json{{"model", {{"width", 64}}}};
+  store::NewRun fresh{.name = "chosen later", .config = Json{{"model", {{"width", 64}}}}};
   const std::int64_t id =
       studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh}).front();
   RunConfigs configs(studio.workbench.store());
@@ -446,8 +438,7 @@ TEST(RunsPanel, ReturnSelectsTheOutlinedRunWhereTheFilterHidesTheCurrentOne) {
   panel.show();
   panel.select({studio.runs[0], studio.runs[4]}, studio.runs[4]);
   bringUp(panel);
-  store::NewRun fresh;
-  fresh.name = "another demo";
+  store::NewRun fresh{.name = "another demo"};
   const auto added = studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh});
   studio.workbench.watcher().poll();
   panel.filter().setText(QStringLiteral("another"));

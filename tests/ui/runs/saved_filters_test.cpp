@@ -65,13 +65,7 @@ TEST_F(SavedFilters, AFilterGetsANameAndIsChosenAgain) {
   EXPECT_TRUE(filterNames().isEmpty());
 }
 
-store::RunRow alike(std::int64_t id) {
-  store::RunRow row;
-  row.id = id;
-  row.experimentId = 1;
-  row.name = "sweep";
-  return row;
-}
+store::RunRow alike(std::int64_t id) { return {.id = id, .name = "sweep", .experimentId = 1}; }
 
 TEST(RunDifferences, AreValuesThatRunsOfOneNameDoNotShare) {
   std::map<std::int64_t, store::RunRow> runs;

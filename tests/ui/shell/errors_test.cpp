@@ -40,10 +40,7 @@ TEST_F(Errors, AFileThatVitrineCannotOpenIsOne) {
 }
 
 TEST_F(Errors, AnOrderThatCannotBeCarriedOutIsOne) {
-  jobs::Command command;
-  command.what = jobs::Command::What::Limit;
-  command.runs = {7777};
-  studio.workbench.queue().execute(command);
+  studio.workbench.queue().execute({.what = jobs::Command::What::Limit, .runs = {7777}});
   studio.workbench.queue().waitUntilIdle();
   EXPECT_TRUE(error().contains(QStringLiteral("7777"))) << error().toStdString();
 }

@@ -147,11 +147,8 @@ TEST_F(InspectorOfTwo, KeepsWhatWasTypedWhenAnotherRunIsShown) {
 
 TEST_F(InspectorOfTwo, ShowsARunThatWasSelectedBeforeItWasKnown) {
   type("mine");
-  store::NewRun coming;
-  coming.name = "coming";
-  coming.config = Json::object();
   const std::int64_t late =
-      studio.writer.addRuns(studio.writer.experiment("late", ""), {coming}).front();
+      studio.writer.addRuns(studio.writer.experiment("late", ""), {{.name = "coming"}}).front();
   studio.workbench.selection().setRuns({late}, late);
   EXPECT_FALSE(note->isVisible());
   studio.workbench.watcher().poll();

@@ -344,8 +344,7 @@ TEST_F(LinkedWindow, AnExperimentIsCheckedByTheMachineThatHasThePlugins) {
 TEST_F(LinkedWindow, ModelsAreLoadedOnTheMachineThatHasTheirWeights) {
   ModelService* models = remote.workbench.models();
   ASSERT_NE(models, nullptr);
-  ModelChoice model;
-  model.run = lab.runs.front();
+  ModelChoice model{.run = lab.runs.front()};
   QString sentence;
   ModelService::Listener listener;
   listener.onError = [&sentence](const ModelError& error) { sentence = error.sentence; };

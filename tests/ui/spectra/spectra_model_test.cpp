@@ -83,14 +83,12 @@ TEST(SpectraModel, ListsStepsOfOneKindOfAttentionWithTheirCurves) {
   std::vector<store::ArtifactRow> rows;
   const auto add = [&](std::int64_t id, std::int64_t step, const char* name, const char* kind,
                        const Json& meta) {
-    store::ArtifactRow row;
-    row.id = id;
-    row.step = step;
-    row.analysis = "attention_rank";
-    row.name = name;
-    row.kind = kind;
-    row.meta = meta;
-    rows.push_back(row);
+    rows.push_back({.id = id,
+                    .step = step,
+                    .analysis = "attention_rank",
+                    .name = name,
+                    .kind = kind,
+                    .meta = meta});
   };
   const Json softmax{{"attention", "softmax"}}, effective{{"attention", "effective"}};
   add(1, 0, "spectrum", "spectrum", effective);

@@ -53,8 +53,7 @@ TEST_F(Spectra, TheHeadsOfSeveralRunsNameThemOnPaper) {
   HeadSpectrum head{{1, 0.5F}, {0.7F, 1}};
   auto spectrum = std::make_shared<Spectrum>();
   spectrum->layers.push_back({0, {head, head}});
-  HeadGridPicture picture;
-  picture.title = QStringLiteral("Layers and heads");
+  HeadGridPicture picture{.title = QStringLiteral("Layers and heads")};
   for (int run = 1; run <= 2; ++run)
     picture.runs.push_back({run, QStringLiteral("variant %1").arg(run), spectrum});
   const auto figure = makeHeadGridFigure(std::move(picture), {});
@@ -333,9 +332,7 @@ TEST_F(Spectra, TheWaterfallIsCompletedFromTheStoredCheckpoints) {
 
 TEST_F(Spectra, TheNumbersOfAnAxisAreWhereTheySay) {
   ControlsPicture controls;
-  ControlsPicture::Row row;
-  row.name = QStringLiteral("a");
-  row.rank = {7, 0, 1};
+  ControlsPicture::Row row{.name = QStringLiteral("a"), .rank = {7, 0, 1}};
   controls.rows = {row};
   const SvgDocument ranks =
       readSvg(figureBytes(*makeControlsFigure(controls), FigureFormat::Svg, {}));
@@ -346,8 +343,7 @@ TEST_F(Spectra, TheNumbersOfAnAxisAreWhereTheySay) {
   EXPECT_FALSE(words.contains(QStringLiteral("3")));
 
   WaterfallPicture fall;
-  WaterfallPicture::Run run;
-  run.steps = {0, 5};
+  WaterfallPicture::Run run{.steps = {0, 5}};
   run.columns.assign(2, HeadSpectrum{{1, 0.5F, 0.2F}, {0.6F, 0.9F, 1}});
   fall.runs = {run};
   const SvgDocument steps = readSvg(figureBytes(*makeWaterfallFigure(fall), FigureFormat::Svg, {}));
@@ -376,8 +372,7 @@ TEST_F(Spectra, TheWaterfallHasNoSeamsAndNamesTheColumnUnderThePointer) {
 
 TEST_F(Spectra, NamesOfSingularValuesStandWhereFewLinesAre) {
   const auto nameOf = [](std::vector<float> values) {
-    SharePicture picture;
-    picture.isValues = true;
+    SharePicture picture{.isValues = true};
     picture.lines.assign(4, {1, QStringLiteral("one"), {values, values}});
     const SvgDocument svg = readSvg(figureBytes(*makeShareFigure(picture), FigureFormat::Svg, {}));
     for (const SvgDocument::Text& text : svg.texts)

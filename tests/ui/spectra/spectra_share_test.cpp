@@ -85,8 +85,7 @@ TEST_F(SpectraShare, NamesStandBelowTheChartWhereCurvesRunThroughItsCorners) {
     head.shares.push_back(static_cast<float>((k + 1) / 10.0));
   }
   for (const bool isValues : {false, true}) {
-    SharePicture picture;
-    picture.isValues = isValues;
+    SharePicture picture{.isValues = isValues};
     for (int run = 1; run <= 6; ++run)
       picture.lines.push_back({run, QStringLiteral("variant %1").arg(run), head, run > 3});
     const auto figure = makeShareFigure(std::move(picture));

@@ -155,9 +155,7 @@ TEST_F(SpectraVariants, ARankThatWasMeasuredOnceStandsInTheWholeTraining) {
 
 TEST(SpectraWaterfall, OneStepIsSeenAtItsEnd) {
   WaterfallPicture fall;
-  WaterfallPicture::Run run;
-  run.steps = {1000};
-  run.totalSteps = 1000;
+  WaterfallPicture::Run run{.steps = {1000}, .totalSteps = 1000};
   run.columns.assign(1, HeadSpectrum{{1, 0.5F, 0.2F}, {0.6F, 0.9F, 1}});
   fall.runs = {run};
   const auto figure = makeWaterfallFigure(fall);
@@ -176,9 +174,7 @@ TEST(SpectraControls, AClaimAndItsEvidenceAreDrawnWithoutACut) {
   row.judgement.verdict = Verdict::Reproduced;
   row.judgement.threshold = 1;
   row.judgement.statistics = statisticsOf(std::vector<double>{2.9, 3, 3.1});
-  ControlsPicture picture;
-  picture.claims = {row};
-  picture.notes = {QStringLiteral("4.0 before any training")};
+  ControlsPicture picture{.claims = {row}, .notes = {QStringLiteral("4.0 before any training")}};
   QStringList words;
   for (const SvgDocument::Text& text :
        readSvg(figureBytes(*makeControlsFigure(picture), FigureFormat::Svg, {})).texts)
@@ -195,8 +191,7 @@ TEST(SpectraControls, AVerdictIsAWordWithItsEvidence) {
   row.judgement.verdict = Verdict::Reproduced;
   row.judgement.threshold = 1;
   row.judgement.statistics = statisticsOf(std::vector<double>{2.9, 3, 3.1});
-  ControlsPicture picture;
-  picture.claims = {row};
+  ControlsPicture picture{.claims = {row}};
   const auto figure = makeControlsFigure(picture);
   EXPECT_THAT(figure->summary().toStdString(),
               test::HasTexts("causal is higher, \u2713 reproduced", "claimed at least 1, 3 seeds"));

@@ -31,8 +31,7 @@ std::string mistakeIn(const QString& statement, const char* word) {
 }
 
 store::RunStore::Table curves() {
-  store::RunStore::Table table;
-  table.columns = {"run_id", "step", "value"};
+  store::RunStore::Table table{.columns = {"run_id", "step", "value"}};
   for (int run = 1; run <= 2; ++run) {
     for (int step = 3; step > 0; --step) table.rows.push_back({run, step * 10, run + step * 0.1});
   }
@@ -145,9 +144,7 @@ TEST(SqlResult, WritesRowsAsCsvTsvAndJsonLines) {
 }
 
 TEST(SqlResult, SortsNumbersAsNumbersAndNullFirst) {
-  store::RunStore::Table table;
-  table.columns = {"v"};
-  table.rows = {{10}, {9.5}, {nullptr}, {"text"}, {-1}};
+  store::RunStore::Table table{.columns = {"v"}, .rows = {{10}, {9.5}, {nullptr}, {"text"}, {-1}}};
   SqlResultModel model;
   model.setTable(std::make_shared<const store::RunStore::Table>(table),
                  QStringLiteral("SELECT v FROM x"));
@@ -179,9 +176,7 @@ TEST(SqlResult, KeepsWhatIsSelectedOverAnotherOrder) {
 }
 
 TEST(SqlResult, KnowsWhichColumnNamesARun) {
-  store::RunStore::Table table;
-  table.columns = {"id", "name"};
-  table.rows = {{4, "a"}};
+  store::RunStore::Table table{.columns = {"id", "name"}, .rows = {{4, "a"}}};
   SqlResultModel model;
   model.setTable(std::make_shared<const store::RunStore::Table>(table),
                  QStringLiteral("SELECT id, name FROM runs"));
@@ -192,9 +187,8 @@ TEST(SqlResult, KnowsWhichColumnNamesARun) {
 }
 
 TEST(SqlResult, ShowsBlobsAsTheirSizeAndNullAsADash) {
-  store::RunStore::Table table;
-  table.columns = {"data", "none"};
-  table.rows = {{Json{{"bytes", 1'234'000}}, nullptr}};
+  store::RunStore::Table table{.columns = {"data", "none"},
+                               .rows = {{Json{{"bytes", 1'234'000}}, nullptr}}};
   SqlResultModel model;
   model.setTable(std::make_shared<const store::RunStore::Table>(table), QString());
   EXPECT_EQ(model.index(0, 0).data().toString(), QStringLiteral("1.2\u202fMB"));
@@ -214,8 +208,7 @@ TEST(SqlChart, GuessesOneLinePerRunOverSteps) {
 }
 
 TEST(SqlChart, SplitsByRunAndByMetricWhereOneRunHasSeveral) {
-  store::RunReader::Table table;
-  table.columns = {"run", "name", "step", "value"};
+  store::RunReader::Table table{.columns = {"run", "name", "step", "value"}};
   for (const int run : {3, 4}) {
     for (const char* name : {"train/loss", "test/loss"}) {
       for (const int step : {10, 20}) table.rows.push_back({run, name, step, 0.5 * run});
@@ -247,8 +240,7 @@ TEST(SqlChart, LeavesOutColumnsThatAreGone) {
 }
 
 TEST(SqlChart, SaysHowManyLinesItLeftOut) {
-  store::RunStore::Table table;
-  table.columns = {"run_id", "step", "value"};
+  store::RunStore::Table table{.columns = {"run_id", "step", "value"}};
   for (int run = 1; run <= kMostSqlSeries + 3; ++run) table.rows.push_back({run, 1, 0.5});
   const LineChart chart = sqlChart(table, guessSqlChart(table));
   EXPECT_EQ(chart.series.size(), static_cast<std::size_t>(kMostSqlSeries));
@@ -257,8 +249,7 @@ TEST(SqlChart, SaysHowManyLinesItLeftOut) {
 
 TEST(SqlChart, CountsTheLinesOfAHundredThousandGroupsAtOnce) {
   constexpr int kRuns = 100'000;
-  store::RunStore::Table table;
-  table.columns = {"run_id", "step", "value"};
+  store::RunStore::Table table{.columns = {"run_id", "step", "value"}};
   for (int run = 1; run <= kRuns; ++run) table.rows.push_back({run, 1, 0.5});
   QElapsedTimer clock;
   clock.start();

@@ -36,9 +36,7 @@ QPushButton* buttonNamed(const QWidget& root, const QString& name) {
 
 std::int64_t addDemoRun(store::RunStore& store, const std::string& name,
                         const std::string& experiment = kDemoTitle) {
-  store::NewRun run;
-  run.name = name;
-  run.config = Json::object();
+  store::NewRun run{.name = name};
   return store.addRuns(store.experiment(experiment, ""), {run}).front();
 }
 

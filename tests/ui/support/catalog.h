@@ -34,10 +34,9 @@ inline Catalog testCatalog() {
                .withUnit("epochs")},
           "attention mask"),
   };
-  Rule divides;
-  divides.kind = Rule::Kind::Divides;
-  divides.arguments = {"patch_size", "image_size"};
-  divides.sentence = "each patch must lie wholly inside the image";
+  Rule divides{.kind = Rule::Kind::Divides,
+               .arguments = {"patch_size", "image_size"},
+               .sentence = "each patch must lie wholly inside the image"};
   picture.schema.rules = {divides};
   picture.schema.presets = {
       {"picture/demo", "small", Json{{"width", 96}, {"mask", {{"kind", "causal"}}}}},

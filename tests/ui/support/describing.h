@@ -11,10 +11,7 @@ namespace vitrine::ui {
 
 /// A script that describes one architecture.
 inline QByteArray describing(const std::string& id) {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = id;
-  card.title = "Vision Transformer";
+  ItemCard card{.kind = ItemKind::Architecture, .id = id, .title = "Vision Transformer"};
   const std::string described =
       Json{{"catalog", toJson(Catalog{{card}})}, {"refused", Json::array()}}.dump();
   return "cat <<'JSON'\n" + QByteArray::fromStdString(described) + "\nJSON";

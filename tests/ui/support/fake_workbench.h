@@ -77,20 +77,15 @@ class FakeWorkbench : public Workbench {
 
   /// A stored run with a configuration; returns its id.
   std::int64_t addRun(const std::string& name, const Json& config) {
-    store::NewRun run;
-    run.name = name;
-    run.config = config;
+    store::NewRun run{.name = name, .config = config};
     const std::int64_t id = store_.addRuns(store_.experiment("Experiment", ""), {run}).front();
     rows_[id] = store_.run(id);
     return id;
   }
   void addCheckpoint(std::int64_t run, std::int64_t step) {
     store::RunStore::Batch batch;
-    CheckpointRecord record;
-    record.step = step;
-    record.bytes = 1'700'000;
-    record.folder = "step-" + std::to_string(step);
-    batch.checkpoints.push_back(record);
+    batch.checkpoints.push_back(
+        {.step = step, .folder = "step-" + std::to_string(step), .bytes = 1'700'000});
     const auto [segment, isNew] = segments_.try_emplace(run);
     if (isNew) segment->second = store_.openSegment(run, 0, store::thisWorker(), Json::object());
     store_.append(run, segment->second, batch);

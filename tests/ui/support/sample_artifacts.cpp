@@ -110,9 +110,7 @@ void addSampleArtifacts(store::RunStore& store, std::int64_t run, std::int64_t s
                         std::int64_t last) {
   store::RunStore::Batch batch;
   for (int quarter = 1; quarter <= 4; ++quarter) {
-    CheckpointRecord record;
-    record.step = last * quarter / 4;
-    record.bytes = 1'700'000;
+    CheckpointRecord record{.step = last * quarter / 4, .bytes = 1'700'000};
     record.folder = "run-" + std::to_string(run) + "/step-" + std::to_string(record.step);
     batch.checkpoints.push_back(record);
   }

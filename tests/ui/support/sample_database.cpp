@@ -94,8 +94,7 @@ void appendSamplePoints(store::RunStore& store, std::int64_t run, std::int64_t s
   const double difficulty = 1 + 0.12 * index;
   const double warmup = total * 0.08;
   for (int i = from; i < to; ++i) {
-    MetricRecord record;
-    record.step = kStepsPerPoint * (i + 1);
+    MetricRecord record{.step = kStepsPerPoint * (i + 1)};
     record.epoch = static_cast<double>(record.step) / kStepsPerEpoch;
     record.time = static_cast<double>(record.step) * 0.021;
     const double progress = static_cast<double>(i) / total;
@@ -231,9 +230,7 @@ std::vector<std::int64_t> fillSampleDatabase(store::RunStore& store, const Sampl
     const std::int64_t experiment = store.experiment("Many seeds", "");
     std::vector<store::NewRun> fresh;
     for (int i = 0; i < options.extraRuns; ++i) {
-      store::NewRun run;
-      run.name = "seed " + std::to_string(i);
-      run.seed = static_cast<std::uint64_t>(i);
+      store::NewRun run{.name = "seed " + std::to_string(i), .seed = static_cast<std::uint64_t>(i)};
       run.config = configOf("vit", 64, "none", run.seed);
       fresh.push_back(run);
     }

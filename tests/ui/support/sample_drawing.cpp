@@ -77,9 +77,8 @@ Artifact attentionAt(int frame, const Json& time) {
     }
     for (const double weight : own) weights.push_back(static_cast<float>(weight / sum));
   }
-  Artifact map;
-  map.name = "attention at step " + std::to_string(frame);
-  map.kind = artifact_kind::kAttention;
+  Artifact map{.name = "attention at step " + std::to_string(frame),
+               .kind = artifact_kind::kAttention};
   setFloat32(map, weights, {kDrawingLayers, kDrawingHeads, 1, kRows * kRows},
              {"layer", "head", "query", "key"});
   map.meta["time"] = time;
@@ -106,9 +105,8 @@ void addWay(store::RunStore& store, std::int64_t run, const GeneratedImage& imag
     times.push_back(time);
     titles.push_back("time " + std::to_string(time).substr(0, 5));
   }
-  Artifact strip;
-  strip.name = "steps of seed " + std::to_string(image.seed);
-  strip.kind = artifact_kind::kImageGrid;
+  Artifact strip{.name = "steps of seed " + std::to_string(image.seed),
+                 .kind = artifact_kind::kImageGrid};
   setUint8(strip, pixels, {kFrames, kPixels, kPixels, 1}, {"image", "row", "column", "channel"});
   strip.meta["times"] = times;
   strip.meta["titles"] = std::move(titles);
@@ -119,8 +117,7 @@ void addWay(store::RunStore& store, std::int64_t run, const GeneratedImage& imag
 }  // namespace
 
 std::int64_t addSampleDrawing(store::RunStore& store, const Json& environment) {
-  store::NewRun fresh;
-  fresh.name = "SiT-LLaMA, draws";
+  store::NewRun fresh{.name = "SiT-LLaMA, draws"};
   fresh.config["model"] = {{"architecture", "sit_llama"},
                            {"image_size", {kPixels, kPixels}},
                            {"patch_size", {4, 4}},
@@ -135,21 +132,18 @@ std::int64_t addSampleDrawing(store::RunStore& store, const Json& environment) {
   const std::string uuid = store.run(run).uuid;
   store::RunStore::Batch batch;
   for (std::int64_t step = 20; step <= kLastStep; step += 20) {
-    MetricRecord record;
-    record.step = step;
-    record.epoch = static_cast<double>(step) / 938;
-    record.time = static_cast<double>(step) * 0.05;
+    MetricRecord record{.step = step,
+                        .epoch = static_cast<double>(step) / 938,
+                        .time = static_cast<double>(step) * 0.05};
     record.values.emplace_back("train/loss",
                                0.2 + 0.8 * std::exp(-static_cast<double>(step) / 300) +
                                    0.03 * grain(1, static_cast<int>(step)));
     batch.metrics.push_back(std::move(record));
   }
   for (const std::int64_t step : {kLastStep / 2, kLastStep}) {
-    CheckpointRecord record;
-    record.step = step;
-    record.bytes = 2'900'000;
-    record.folder = "run-" + uuid + "/step-" + std::to_string(step);
-    batch.checkpoints.push_back(std::move(record));
+    batch.checkpoints.push_back({.step = step,
+                                 .folder = "run-" + uuid + "/step-" + std::to_string(step),
+                                 .bytes = 2'900'000});
   }
   store.append(run, segment, batch);
   for (const std::int64_t step : {kLastStep / 2, kLastStep}) {

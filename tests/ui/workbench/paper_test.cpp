@@ -62,9 +62,7 @@ TEST(Paper, ImagesAndMapsLeaveNoBandEmpty) {
   for (const Artifact& artifact : {gallery(), samples::image(), maps, samples::table()}) {
     for (const double width : {FigurePaper::kSingleColumn, FigurePaper::kDoubleColumn}) {
       const auto figure = figureOf(artifact);
-      FigurePaper asked;
-      asked.width = width;
-      const FigurePaper paper = paperFor(*figure, asked);
+      const FigurePaper paper = paperFor(*figure, {.width = width});
       constexpr double kPerMillimetre = 8;
       const QImage picture = paperPicture(*figure, paper, kPerMillimetre);
       const Margins margins = marginsOf(picture, kPerMillimetre);
@@ -92,9 +90,7 @@ TEST(Paper, FiguresBesideEachOtherBeginAtOneHeight) {
     both.emplace_back(QString::fromLatin1(title), figureOf(artifact));
   }
   SideBySide figure(std::move(both), 2, {});
-  FigurePaper paper;
-  paper.width = FigurePaper::kDoubleColumn;
-  const QImage picture = paperPicture(figure, paper, 4);
+  const QImage picture = paperPicture(figure, {.width = FigurePaper::kDoubleColumn}, 4);
   // The upper edge of the higher bar, in the left and in the right half.
   const auto topOf = [&](int from, int to) {
     const QColor fill = themeColors(ThemeKind::Light).accent;

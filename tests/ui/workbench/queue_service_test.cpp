@@ -19,10 +19,8 @@ struct OpenQueue {
         service(store.file()) {}
 
   std::int64_t add(store::RunState state = store::RunState::Queued) {
-    store::NewRun run;
-    run.name = "a run";
-    run.config = Json{{"train", {{"device", "cpu"}}}};
-    run.state = state;
+    store::NewRun run{
+        .name = "a run", .config = Json{{"train", {{"device", "cpu"}}}}, .state = state};
     return store.addRuns(store.experiment("an experiment", ""), {run}).front();
   }
   std::int64_t enqueued() {
@@ -76,9 +74,7 @@ TEST(QueueService, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
   QSignalSpy said(&open.service, &QueueService::messageSent);
   QSignalSpy failed(&open.service, &QueueService::failed);
   const std::int64_t run = open.enqueued();
-  jobs::Command command;
-  command.what = jobs::Command::What::Remove;
-  command.runs = {run};
+  jobs::Command command{.what = jobs::Command::What::Remove, .runs = {run}};
   open.service.execute(command, [run](const jobs::CommandResult& result) {
     EXPECT_EQ(result.runs, std::vector<std::int64_t>{run});
     return QStringLiteral("well done");
@@ -129,10 +125,7 @@ TEST(QueueService, SaysWhyNoProcessWorksOnTheQueue) {
   open.service.waitUntilIdle();
   EXPECT_TRUE(open.service.view().error.contains(QStringLiteral("/no/such/program")))
       << open.service.view().error.toStdString();
-  jobs::Command command;
-  command.what = jobs::Command::What::Mode;
-  command.mode = store::QueueMode::Paused;
-  open.service.execute(command);
+  open.service.execute({.what = jobs::Command::What::Mode, .mode = store::QueueMode::Paused});
   open.service.waitUntilIdle();
   EXPECT_TRUE(open.service.view().error.isEmpty()) << "nothing is to be started now";
 }

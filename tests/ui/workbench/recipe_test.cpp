@@ -28,11 +28,9 @@ Recipe someRecipe() {
 }
 
 std::unique_ptr<LineChartFigure> someChart() {
-  LineChart chart;
-  chart.title = QStringLiteral("loss & <more>");
+  LineChart chart{.title = QStringLiteral("loss & <more>")};
   chart.x.title = QStringLiteral("step");
-  ChartSeries series;
-  series.name = QStringLiteral("run");
+  ChartSeries series{.name = QStringLiteral("run")};
   for (int i = 0; i < 100; ++i) {
     series.x.push_back(i);
     series.y.push_back(std::sin(i * 0.1));

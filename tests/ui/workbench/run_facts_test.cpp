@@ -14,8 +14,7 @@ namespace {
 
 TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
   const store::RunRow row;
-  store::RunCard card;
-  card.headline = {"test/top1", "test/words_per_line"};
+  store::RunCard card{.headline = {"test/top1", "test/words_per_line"}};
   const auto facts = runFacts(row, {}, Json(), card, {});
   EXPECT_GE(facts.size(), 6U);
   for (const Fact& fact : facts)
@@ -23,8 +22,7 @@ TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
 }
 
 TEST(RunFacts, TakeAnyEnvironmentThatAScriptLogged) {
-  store::RunRow row;
-  row.device = "cuda:0";
+  store::RunRow row{.device = "cuda:0"};
   const auto deviceIn = [&row](const Json& environment) {
     const auto facts = runFacts(row, {}, environment, {}, {});
     const auto found = std::find_if(facts.begin(), facts.end(), [](const Fact& fact) {
@@ -92,13 +90,9 @@ TEST(RunFacts, AVariantIsToldFromThoseOfItsName) {
 }
 
 TEST(RunFacts, AnEndedRunHasNoRowForAScoreThatItNeverMeasured) {
-  store::RunRow row;
-  row.state = store::RunState::Done;
-  store::RunCard card;
-  card.headline = {"test/top1", "test/samples/agreement"};
-  store::MetricSummary top1;
-  top1.name = "test/top1";
-  top1.last = 0.5;
+  store::RunRow row{.state = store::RunState::Done};
+  store::RunCard card{.headline = {"test/top1", "test/samples/agreement"}};
+  store::MetricSummary top1{.name = "test/top1", .last = 0.5};
   std::vector<std::string> labels;
   for (const Fact& fact : runFacts(row, {top1}, Json(), card, {}))
     labels.push_back(fact.label.toStdString());
@@ -107,16 +101,10 @@ TEST(RunFacts, AnEndedRunHasNoRowForAScoreThatItNeverMeasured) {
 }
 
 TEST(RunFacts, AScoreThatAnAnalysisHasTooIsOneRow) {
-  store::RunRow row;
-  row.state = store::RunState::Done;
-  store::RunCard card;
-  card.headline = {"test/ece"};
-  card.morePlots = {"analysis/calibration/ece"};
+  store::RunRow row{.state = store::RunState::Done};
+  store::RunCard card{.headline = {"test/ece"}, .morePlots = {"analysis/calibration/ece"}};
   const auto measured = [](const char* name, double value) {
-    store::MetricSummary summary;
-    summary.name = name;
-    summary.last = value;
-    return summary;
+    return store::MetricSummary{.name = name, .last = value};
   };
   const auto valuesOf = [&](const std::vector<store::MetricSummary>& summaries) {
     std::vector<std::string> values;
@@ -133,8 +121,7 @@ TEST(RunFacts, AScoreThatAnAnalysisHasTooIsOneRow) {
 }
 
 TEST(RunFacts, TheTrainingLossIsOneRow) {
-  store::RunCard card;
-  card.headline = {"train/loss", "test/top1"};
+  store::RunCard card{.headline = {"train/loss", "test/top1"}};
   const auto facts = runFacts(store::RunRow(), {}, Json(), card, {});
   EXPECT_EQ(std::count_if(facts.begin(), facts.end(),
                           [](const Fact& fact) { return fact.label == "Loss, train"; }),
@@ -162,11 +149,8 @@ TEST(RunFacts, ConfigurationCanBeCutDownToWhatDiffers) {
 }
 
 TEST(RunFacts, TheCommandToRepeatCarriesTheWholeConfiguration) {
-  store::RunRow row;
-  row.id = 17;
-  row.experiment = "say \"soft\"";
-  const QString command =
-      repeatCommand(row, Json{{"model", {{"width", 64}}}, {"train", {{"seed", 3}}}});
+  const QString command = repeatCommand({.id = 17, .experiment = "say \"soft\""},
+                                        Json{{"model", {{"width", 64}}}, {"train", {{"seed", 3}}}});
   EXPECT_TRUE(command.contains(QLatin1String("width = 64")));
   EXPECT_TRUE(command.contains(QLatin1String("seed = 3")));
   EXPECT_TRUE(command.contains(QLatin1String("title = \"say \\\"soft\\\", repeated\"")));

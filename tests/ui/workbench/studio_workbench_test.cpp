@@ -24,8 +24,7 @@ struct LastOffer {
 };
 
 TEST(Workbench, OffersOnlyWhatAStateAllows) {
-  store::RunRow row;
-  row.state = store::RunState::Running;
+  store::RunRow row{.state = store::RunState::Running};
   EXPECT_FALSE(StudioWorkbench::canStart(row));
   EXPECT_TRUE(StudioWorkbench::canStop(row));
   EXPECT_FALSE(StudioWorkbench::canDelete(row));
@@ -90,9 +89,7 @@ TEST(Workbench, StopOfRunsThatWaitIsTakenBackWithUndo) {
   SampleStudio studio(SampleOptions{0, 50});
   const std::int64_t first = studio.runs[10], second = studio.runs[11];
   jobs::JobQueue queue(studio.writer);
-  store::QueueOptions limited;
-  limited.timeLimitSeconds = 3600;
-  queue.enqueue(std::vector{first}, limited);
+  queue.enqueue(std::vector{first}, {.timeLimitSeconds = 3600});
   queue.enqueue(std::vector{second}, {});
   studio.workbench.watcher().poll();
   studio.workbench.queue().waitUntilIdle();

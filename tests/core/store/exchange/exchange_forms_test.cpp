@@ -290,10 +290,7 @@ void writeLongEvents(const fs::path& folder, int steps) {
   const fs::path source = folder / "long.sqlite";
   {
     RunStore store(source);
-    NewRun run;
-    run.name = "long";
-    run.config = Json::object();
-    const std::int64_t id = store.addRuns(store.experiment("long", ""), {run}).front();
+    const std::int64_t id = store.addRuns(store.experiment("long", ""), {{.name = "long"}}).front();
     const std::int64_t segment = store.openSegment(id, 0, thisWorker(), Json::object());
     RunStore::Batch batch;
     for (int step = 1; step <= steps; ++step)
@@ -337,9 +334,7 @@ TEST_F(Forms, OfALargeRunOfTensorBoardAreStoredInManyTransactions) {
   EXPECT_THAT(checkContents(database, CheckpointFiles::Present), ::testing::IsEmpty());
   EXPECT_EQ(countOf(database, "SELECT count(*) FROM meta WHERE key LIKE 'unfinished%'"), 0);
   // Its id was taken before its row was there: the next run gets another one.
-  NewRun next;
-  next.name = "next";
-  next.config = Json::object();
+  NewRun next{.name = "next"};
   EXPECT_EQ(store.addRuns(store.experiment("e", ""), {next}).front(), report.runs[0].id + 1);
 }
 
@@ -367,10 +362,7 @@ TEST_F(Forms, OfALargeRunWhoseImportIsKilledAreNotSeenAndGoWithTheNextOne) {
     EXPECT_THAT(store.check(), ::testing::IsEmpty()) << "what is being imported is not damage";
     EXPECT_THAT(checkContents(database, CheckpointFiles::Present), ::testing::IsEmpty());
     // A run that is made meanwhile does not find them among its own.
-    NewRun other;
-    other.name = "other";
-    other.config = Json::object();
-    const std::int64_t id = store.addRuns(store.experiment("e", ""), {other}).front();
+    const std::int64_t id = store.addRuns(store.experiment("e", ""), {{.name = "other"}}).front();
     EXPECT_EQ(
         countOf(database, "SELECT count(*) FROM metric_chunk WHERE run_id = " + std::to_string(id)),
         0);

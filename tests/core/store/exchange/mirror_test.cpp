@@ -86,12 +86,10 @@ class MirrorCopy : public testing::StoreTest {
         record(points + 2, {{"train/loss", std::numeric_limits<double>::infinity()},
                             {"x", std::numeric_limits<double>::denorm_min()}}));
     batch.events.push_back({points, "note", "an event", Json{{"a", 1}}});
-    Artifact artifact;
-    artifact.analysis = "attention";
-    artifact.name = "a map";
-    artifact.kind = "matrix";
-    artifact.data = std::vector<std::byte>(5000, std::byte{7});
-    batch.artifacts.push_back(artifact);
+    batch.artifacts.push_back({.analysis = "attention",
+                               .name = "a map",
+                               .kind = "matrix",
+                               .data = std::vector<std::byte>(5000, std::byte{7})});
     store.append(run, 1, batch);
     store.setNote(run, "first\n\xff not UTF-8");
     store.setTags(run, {"a", "b"});
@@ -210,10 +208,8 @@ TEST_F(MirrorCopy, LeavesOutWhatDoesNotFitIntoAFrameAndSaysSo) {
   const std::int64_t run = addRunning(store);
   RunStore::Batch batch;
   for (const std::size_t bytes : {std::size_t{10}, std::size_t{3'000'000}, std::size_t{20}}) {
-    Artifact artifact;
-    artifact.analysis = "rank";
-    artifact.name = std::to_string(bytes);
-    artifact.kind = artifact_kind::kMatrix;
+    Artifact artifact{
+        .analysis = "rank", .name = std::to_string(bytes), .kind = artifact_kind::kMatrix};
     setUint8(artifact, std::vector<std::uint8_t>(bytes, 7), {static_cast<std::int64_t>(bytes), 1},
              {"row", "column"});
     batch.artifacts.push_back(artifact);

@@ -162,12 +162,8 @@ TEST_F(Maintenance, ACheckpointThatWasRemovedJustBeforeTheKillIsNoDamage) {
   };
   for (const std::int64_t step : {10, 20}) {
     write(step);
-    RunStore::Batch batch;
-    CheckpointRecord record;
-    record.step = step;
-    record.folder = folder + "/" + checkpointName(step);
-    batch.checkpoints.push_back(record);
-    store.append(run, segment, batch);
+    store.append(run, segment,
+                 {.checkpoints = {{.step = step, .folder = folder + "/" + checkpointName(step)}}});
   }
   // The next one is whole and the oldest is gone; the process dies before a row says so.
   write(30);
@@ -193,10 +189,8 @@ TEST_F(Maintenance, TheNewestCheckpointOfAnInterruptedRunMustBeThere) {
   const std::int64_t run = store.addRuns(store.experiment("e", ""), {newRun("killed")}).front();
   const std::int64_t segment = store.openSegment(run, 0, thisWorker(), Json::object());
   RunStore::Batch batch;
-  CheckpointRecord record;
-  record.step = 10;
-  record.folder = "run-" + store.run(run).uuid + "/" + checkpointName(10);
-  batch.checkpoints.push_back(record);
+  batch.checkpoints.push_back(
+      {.step = 10, .folder = "run-" + store.run(run).uuid + "/" + checkpointName(10)});
   store.append(run, segment, batch);
   store.setState(run, RunState::Interrupted, "killed");
   EXPECT_THAT(problems(), ElementsAre(Names("step 10")));
@@ -206,8 +200,7 @@ TEST_F(Maintenance, CompactingGivesBackTheSpaceOfDeletedRuns) {
   fill();
   {
     RunStore store(file());
-    Artifact artifact;
-    artifact.kind = "matrix";
+    Artifact artifact{.kind = "matrix"};
     artifact.data.resize(4 << 20, std::byte{7});
     const std::int64_t run = addRun(store, "large");
     store.addArtifact(run, artifact);

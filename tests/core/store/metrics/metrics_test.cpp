@@ -258,9 +258,7 @@ TEST_F(Metrics, AreSummedUpAsTheyCome) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [step, value] : std::vector<std::pair<std::int64_t, double>>{
            {10, 3.0}, {20, 1.5}, {30, nan}, {40, 9.0}, {50, 1.5}}) {
-    RunStore::Batch batch;
-    batch.metrics.push_back(record(step, {{"train/loss", value}}));
-    store.append(run, 1, batch);
+    store.append(run, 1, {.metrics = {record(step, {{"train/loss", value}})}});
   }
   const auto summaries = store.summaries(run);
   ASSERT_EQ(summaries.size(), 1u);
@@ -295,9 +293,7 @@ TEST_F(Metrics, AreSummedUpAgainWhenStepsAreSuperseded) {
 
 TEST_F(Metrics, OfNothingButNaNHaveNoMinimum) {
   auto [store, run] = openWithRunning();
-  RunStore::Batch batch;
-  batch.metrics.push_back(record(1, {{"train/loss", std::nan("")}}));
-  store.append(run, 1, batch);
+  store.append(run, 1, {.metrics = {record(1, {{"train/loss", std::nan("")}})}});
   const auto summary = store.summaries(run).at(0);
   EXPECT_EQ(summary.count, 1);
   EXPECT_TRUE(std::isnan(summary.last));
@@ -322,8 +318,7 @@ TEST_F(Metrics, OfTwoProcessesOnOneRunDoNotMixSegments) {
 
 TEST_F(Metrics, OfASegmentThatWasNeverOpenedAreRefused) {
   auto [store, run] = openWithRunning();
-  RunStore::Batch batch;
-  batch.metrics.push_back(record(1, {{"train/loss", 1.0}}));
+  RunStore::Batch batch{.metrics = {record(1, {{"train/loss", 1.0}})}};
   EXPECT_EQ(test::refusal<StoreError>([&] { store.append(run, 2, batch); }),
             "run 1 has no segment 2; open one before storing results");
   EXPECT_EQ(RawDatabase(file()).integer("SELECT count(*) FROM metric_tail"), 0);

@@ -18,8 +18,7 @@ TEST_F(SpoolTest, ReadsADamagedSideFileUpToTheDamage) {
   const SpoolOwner owner{newUuid(), newUuid(), 3};
   fs::path path;
   {
-    SpoolFile::Settings settings;
-    settings.reserve = 0;
+    SpoolFile::Settings settings{.reserve = 0};
     const auto spool = SpoolFile::create(folder_ / "spool", owner, settings);
     for (int i = 0; i < 20; ++i) {
       ASSERT_TRUE(
@@ -60,10 +59,8 @@ TEST_F(SpoolTest, ReadsADamagedSideFileUpToTheDamage) {
 }
 
 TEST(BatchBytes, OfTheFormatBeforeThisOneAreStillRead) {
-  RunStore::Batch batch;
-  batch.events.push_back({5, "kind", "text", Json::object()});
-  batch.checkpoints.push_back({7, "folder", 10, 0.5, true, {}});
-  std::vector<std::byte> bytes = packBatch(batch);
+  std::vector<std::byte> bytes = packBatch({.events = {{5, "kind", "text", Json::object()}},
+                                            .checkpoints = {{7, "folder", 10, 0.5, true, {}}}});
   ASSERT_EQ(bytes[0], std::byte{2});
   // Format 1 ends its artifacts where the checkpoints begin: 8 + 41 + 6 bytes and the progress.
   const auto images = bytes.end() - (1 + 6 + 41 + 8) - 16;
@@ -91,10 +88,8 @@ TEST(BatchBytes, GiveBackEveryBitAndRefuseWhatIsCut) {
     batch.metrics.push_back({step, 0.25, 1.5, {{"a", kOdd[step - 1]}, {"b/c", 2.0}}});
   }
   batch.events.push_back({5, "kind", "text \xff", Json{{"k", {1, 2.5, nullptr}}}});
-  Artifact artifact;
-  artifact.analysis = "analysis";
-  artifact.meta = Json{{"shape", {1, 2}}};
-  artifact.data = testing::smallPng();
+  Artifact artifact{
+      .analysis = "analysis", .meta = Json{{"shape", {1, 2}}}, .data = testing::smallPng()};
   batch.artifacts.push_back(artifact);
   GeneratedImage image;
   image.seed = std::numeric_limits<std::uint64_t>::max();

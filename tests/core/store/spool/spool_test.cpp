@@ -33,9 +33,7 @@ TEST_F(FullDisk, LetsARunContinueAndStoresItsResultsInOrderOnceThereIsSpaceAgain
     sink.metrics(point(1));
     sink.flush();
     isDiskFull = true;
-    Artifact artifact;
-    artifact.kind = "table";
-    artifact.name = "picture";
+    Artifact artifact{.name = "picture", .kind = "table"};
     artifact.data.resize(100, std::byte{7});
     for (std::int64_t step = 2; step <= 50; ++step) {
       sink.metrics(point(step));

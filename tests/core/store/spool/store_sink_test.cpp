@@ -30,8 +30,7 @@ TEST_F(StoreSinkTest, StoresEverythingThatWasHandedOverBeforeAFlush) {
   for (std::int64_t step = 1; step <= 2500; ++step)
     sink.metrics(record(step, {{"train/loss", 1.0}}));
   sink.event({5, "evaluation", "text", Json::object()});
-  Artifact artifact;
-  artifact.kind = "table";
+  Artifact artifact{.kind = "table"};
   artifact.data.resize(100);
   sink.artifact(artifact);
   sink.checkpoint({2500, "folder", 1, 0.1, true, {}});

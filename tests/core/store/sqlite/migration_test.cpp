@@ -165,9 +165,7 @@ TEST_F(ReleasedFile, OfVersionFourKeepsImagesAndNotesAndTakesTextsAndDependencie
   EXPECT_THAT(store.generatedTexts(1), IsEmpty());
   EXPECT_THAT(store.dependencies(1), IsEmpty());
   EXPECT_TRUE(store.selection(1).is_null());
-  GeneratedText text;
-  text.text = "new";
-  store.addText(1, text);
+  store.addText(1, {.text = "new"});
   EXPECT_THAT(store.generatedTexts(1), SizeIs(1));
 }
 

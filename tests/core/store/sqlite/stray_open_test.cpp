@@ -124,14 +124,9 @@ TEST_F(StrayOpen, IsDoneByNothingTheStoreDoes) {
   const fs::path file = folder_ / "lab.sqlite";
   {
     RunStore store(file);
-    NewRun run;
-    run.name = "a run";
-    run.config = Json::object();
-    const std::int64_t id = store.addRuns(store.experiment("x", ""), {run}).front();
+    const std::int64_t id = store.addRuns(store.experiment("x", ""), {{.name = "a run"}}).front();
     const std::int64_t segment = store.openSegment(id, 0, thisWorker(), Json::object());
-    RunStore::Batch batch;
-    batch.metrics.push_back({1, 0.1, 0.2, {{"train/loss", 1.0}}});
-    store.append(id, segment, batch);
+    store.append(id, segment, {.metrics = {{1, 0.1, 0.2, {{"train/loss", 1.0}}}}});
     (void)store.query("SELECT * FROM metrics");
     (void)store.info();
     (void)store.check();

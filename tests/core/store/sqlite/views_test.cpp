@@ -17,13 +17,7 @@ class Views : public testing::StoreTest {
  protected:
   static Artifact artifact(const char* analysis, const char* kind, std::int64_t step,
                            const Json& meta) {
-    Artifact result;
-    result.analysis = analysis;
-    result.name = kind;
-    result.kind = kind;
-    result.step = step;
-    result.meta = meta;
-    return result;
+    return {.analysis = analysis, .name = kind, .kind = kind, .step = step, .meta = meta};
   }
   template <typename T>
   static void setData(Artifact& result, const std::vector<T>& values) {
@@ -32,9 +26,7 @@ class Views : public testing::StoreTest {
   }
   static void append(RunStore& store, std::int64_t run, std::int64_t segment,
                      const Artifact& artifact) {
-    RunStore::Batch batch;
-    batch.artifacts.push_back(artifact);
-    store.append(run, segment, batch);
+    store.append(run, segment, {.artifacts = {artifact}});
   }
 };
 

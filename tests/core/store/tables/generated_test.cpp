@@ -33,9 +33,8 @@ class Generated : public testing::StoreTest {
 
 TEST_F(Generated, ImagesAndTextsOfARunAreReadWithTheirRecipes) {
   auto [store, run] = openWithRunning();
-  RunStore::Batch batch;
-  batch.images = {image(10), image(5, std::numeric_limits<std::uint64_t>::max())};
-  batch.texts = {text(10, "one \xff"), text(5, "two")};
+  RunStore::Batch batch{.images = {image(10), image(5, std::numeric_limits<std::uint64_t>::max())},
+                        .texts = {text(10, "one \xff"), text(5, "two")}};
   store.append(run, 1, batch);
   const auto images = store.generatedImages(run);
   ASSERT_THAT(images, SizeIs(2));

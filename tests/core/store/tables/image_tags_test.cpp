@@ -85,9 +85,7 @@ TEST_F(ImageTags, AsTextReadBackAsTheyAreAndOtherTextsAreRefused) {
 }
 
 TEST_F(ImageTags, StayWithTheirImagesInACopyWhereTheseHaveOtherNumbers) {
-  GeneratedImage image;
-  image.step = 400;
-  image.sha256 = "ab";
+  GeneratedImage image{.step = 400, .sha256 = "ab"};
   image.width = image.height = 1;
   image.png = {std::byte{1}};
   one_.addImage(run_, image);

@@ -59,19 +59,11 @@ class Storable : public testing::StoreTest {
   ~Storable() override { isFull = false; }
 
   static Artifact artifact(const std::string& name, std::size_t bytes) {
-    Artifact artifact;
-    artifact.analysis = "classification";
-    artifact.name = name;
-    artifact.kind = "matrix";
-    artifact.step = 500;
+    Artifact artifact{.analysis = "classification", .name = name, .kind = "matrix", .step = 500};
     artifact.data.resize(bytes);
     return artifact;
   }
-  static SpoolSettings quickly() {
-    SpoolSettings settings;
-    settings.retry = std::chrono::milliseconds(0);
-    return settings;
-  }
+  static SpoolSettings quickly() { return {.retry = std::chrono::milliseconds(0)}; }
   static std::vector<EventRow> notStored(RunStore& store, std::int64_t run) {
     std::vector<EventRow> found;
     for (const EventRow& event : store.events(run)) {
@@ -116,11 +108,9 @@ TEST_F(Storable, AnArtifactAboveTheLimitIsLeftOutWithAnEventAndTheRestIsStored) 
 TEST_F(Storable, AnImageAndATextAboveTheLimitAreLeftOutWithAnEventEach) {
   const SmallRows small;
   auto [store, run] = openWithRunning();
-  GeneratedImage image;
-  image.step = 3;
+  GeneratedImage image{.step = 3};
   image.png.resize(kTooMuch);
-  GeneratedText text;
-  text.text = "short";
+  GeneratedText text{.text = "short"};
   ::testing::internal::CaptureStderr();
   {
     StoreSink sink(file(), run, 1, control_);

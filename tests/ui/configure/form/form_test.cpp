@@ -207,11 +207,8 @@ TEST_F(Form, KeepsWhatBothArchitecturesHave) {
 }
 
 TEST_F(Form, PutsAProblemBesideItsFieldAndReturnsTheOthers) {
-  Problem beside;
-  beside.key = "model.patch_size";
-  beside.message = "5 does not divide 28";
-  Problem other;
-  other.key = "model.widht";
+  Problem beside{.key = "model.patch_size", .message = "5 does not divide 28"};
+  Problem other{.key = "model.widht"};
   const auto left = form_.showProblems({beside, other});
   EXPECT_EQ(row("model.patch_size").message().toStdString(), "5 does not divide 28");
   EXPECT_TRUE(input<QLineEdit>("model.patch_size").property("invalid").toBool());
@@ -226,9 +223,7 @@ TEST_F(Form, PutsAProblemBesideItsFieldAndReturnsTheOthers) {
 TEST_F(Form, UnfoldsARareFieldThatIsWrongOrChanged) {
   FormRow& rare = row("train.optimizer.beta1");
   EXPECT_TRUE(rare.isHidden());
-  Problem problem;
-  problem.key = rare.key();
-  problem.message = "too large";
+  Problem problem{.key = rare.key(), .message = "too large"};
   form_.showProblems({problem});
   EXPECT_FALSE(rare.isHidden());
   form_.showProblems({});

@@ -35,9 +35,7 @@ struct HeldPlanner {
       }
       isOpen.wait();
       if (limits.isStale != nullptr && *limits.isStale) sawStale = true;
-      Plan plan;
-      plan.title = text;
-      return plan;
+      return Plan{.title = text};
     };
   }
 };
