@@ -121,10 +121,6 @@ std::vector<WeightSign> PlainArchitecture::weightSigns() const {
            {"patch_embeds.", "adaLN_modulation."}}};
 }
 
-Json PlainArchitecture::trainedValues(const Config& trained) const {
-  return trainedAnchor(trained);
-}
-
 void registerAll(Registry& registry) {
   registry.add(std::make_unique<PlainArchitecture>());
   registry.add(std::make_unique<PyramidArchitecture>());

@@ -215,10 +215,6 @@ std::vector<WeightSign> PyramidArchitecture::weightSigns() const {
   return {{"a pyramid VisionLLaMA (authors' names)", {"patch_embeds.", "mlp.c_fc1."}}};
 }
 
-Json PyramidArchitecture::trainedValues(const Config& trained) const {
-  return trainedAnchor(trained);
-}
-
 ItemCard DensePyramidArchitecture::card() const {
   ItemCard card = itemCard(ItemKind::Architecture, "visionllama_pyramid_dense",
                            "VisionLLaMA, pyramid backbone");
@@ -234,10 +230,6 @@ ItemCard DensePyramidArchitecture::card() const {
 std::shared_ptr<Model> DensePyramidArchitecture::build(const Config& config,
                                                        std::uint64_t seed) const {
   return std::make_shared<PyramidBackbone>(optionsOf(config, Use::Dense), seed);
-}
-
-Json DensePyramidArchitecture::trainedValues(const Config& trained) const {
-  return trainedAnchor(trained);
 }
 
 }  // namespace vitrine::visionllama

@@ -288,8 +288,4 @@ std::vector<WeightSign> VitDetArchitecture::weightSigns() const {
   return {{"a VisionLLaMA of the MAE code", {"ffn.w12."}}};
 }
 
-Json VitDetArchitecture::trainedValues(const Config& trained) const {
-  return trainedAnchor(trained);
-}
-
 }  // namespace vitrine::visionllama
