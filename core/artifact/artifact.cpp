@@ -130,9 +130,8 @@ ArrayView arrayOf(const Json& meta, std::span<const std::byte> data) {
     view.shape.push_back(side.get<std::int64_t>());
   }
   const std::int64_t count = productOf(view.shape);
-  if (count < 0 || count > std::numeric_limits<std::int64_t>::max() / width) {
+  if (count < 0 || count > std::numeric_limits<std::int64_t>::max() / width)
     refuse("shape " + describe(view.shape) + " has a negative side or is too large");
-  }
   if (static_cast<std::uint64_t>(count * width) != data.size()) {
     refuse("shape " + describe(view.shape) + " of " + view.dtype + " takes " +
            std::to_string(count * width) + " bytes, there are " + std::to_string(data.size()));

@@ -96,9 +96,8 @@ std::vector<std::int64_t> permutation(const RandomStream& stream, std::uint64_t 
                                       std::int64_t count) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count > 0 ? count : 0));
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
-  for (std::size_t i = order.size(); i > 1; --i) {
+  for (std::size_t i = order.size(); i > 1; --i)
     std::swap(order[i - 1], order[stream.below(i, epoch, i - 1)]);
-  }
   return order;
 }
 

@@ -164,9 +164,8 @@ std::string Sha256::finish() noexcept {
 
 std::string sha256OfFile(const std::filesystem::path& file) {
   std::error_code status;
-  if (std::filesystem::is_directory(file, status)) {
+  if (std::filesystem::is_directory(file, status))
     throw FileError("cannot read '" + file.string() + "': it is a folder");
-  }
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   Sha256 hash;

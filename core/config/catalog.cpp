@@ -126,9 +126,7 @@ Json toJson(const Catalog& catalog) {
     entry["offers"] = item.offers;
     entry["needs"] = item.needs;
     entry["schema"] = toJson(item.schema);
-    if (item.kind == ItemKind::Task) {
-      entry["metrics"] = toJson(item.metrics);
-    }
+    if (item.kind == ItemKind::Task) entry["metrics"] = toJson(item.metrics);
     list.push_back(std::move(entry));
   }
   Json json = Json::object();
@@ -155,9 +153,7 @@ Catalog catalogFromJson(const Json& json) {
       item.offers = entry.at("offers").get<std::vector<std::string>>();
       item.needs = entry.at("needs").get<std::vector<std::string>>();
       item.schema = schemaFromJson(entry.at("schema"));
-      if (item.kind == ItemKind::Task) {
-        item.metrics = metricCardFromJson(entry.at("metrics"));
-      }
+      if (item.kind == ItemKind::Task) item.metrics = metricCardFromJson(entry.at("metrics"));
       catalog.items.push_back(std::move(item));
     }
     return catalog;

@@ -124,9 +124,8 @@ class Planner {
       // As many parts from the right as tell it from the other axes.
       for (std::size_t parts = 1; parts <= axis.path.size(); ++parts) {
         std::string name;
-        for (std::size_t i = axis.path.size() - parts; i < axis.path.size(); ++i) {
+        for (std::size_t i = axis.path.size() - parts; i < axis.path.size(); ++i)
           name += (name.empty() ? "" : ".") + axis.path[i];
-        }
         axis.shortName = name;
         const bool isTold = std::none_of(all.begin(), all.end(), [&](const Axis* other) {
           return other != each && (other->key == name || other->key.ends_with("." + name));

@@ -13,9 +13,8 @@ namespace vitrine {
 Plan planExperimentFile(const std::filesystem::path& file, const Catalog& catalog,
                         const std::vector<Override>& overrides) {
   std::error_code status;
-  if (std::filesystem::is_directory(file, status)) {
+  if (std::filesystem::is_directory(file, status))
     throw FileError("cannot read '" + file.string() + "': it is a folder");
-  }
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   std::string text(kLargestText + 1, '\0');

@@ -114,9 +114,8 @@ InitSource initSourceFrom(const Json& init) {
   source.use = textAt(init, "use");
   source.skip = init.at("skip").get<std::vector<std::string>>();
   source.freeze = init.at("freeze").get<std::vector<std::string>>();
-  for (const Json& pair : init.at("rename")) {
+  for (const Json& pair : init.at("rename"))
     source.rename.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
-  }
   source.resizePositions = textAt(init, "resize_positions");
   source.strict = init.at("strict").get<bool>();
   return source;

@@ -48,9 +48,8 @@ std::string outOfRange(const Field& field, double value) {
   if (field.maximum) high = formatReal(*field.maximum) + " or less";
   if (field.below) high = "less than " + formatReal(*field.below);
   std::string range = low + (low.empty() || high.empty() ? "" : " and ") + high;
-  if (field.minimum && field.maximum && !field.above && !field.below) {
+  if (field.minimum && field.maximum && !field.above && !field.below)
     range = formatReal(*field.minimum) + " to " + formatReal(*field.maximum);
-  }
   return formatReal(value) + " is out of range; use " + withUnit(range, field);
 }
 

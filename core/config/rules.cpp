@@ -55,9 +55,8 @@ std::string inRule(const Operand& operand) {
 /// Both sides of a size, or a number twice; empty for anything else.
 std::vector<double> sides(const Json& value) {
   if (value.is_number()) return {value.get<double>(), value.get<double>()};
-  if (value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number()) {
+  if (value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number())
     return {value[0].get<double>(), value[1].get<double>()};
-  }
   return {};
 }
 

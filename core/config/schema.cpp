@@ -148,9 +148,8 @@ Field fieldFromJson(const Json& json, int depth) {
   field.below = bound("below");
   field.choices = json.value("choices", std::vector<std::string>{});
   field.choiceDocs = json.value("choice_docs", std::vector<std::string>{});
-  if (json.contains("elements")) {
+  if (json.contains("elements"))
     field.elements = valueOf(kTypeNames, json.at("elements").get<std::string>(), "field type");
-  }
   if (json.contains("fields")) {
     for (const Json& inner : json.at("fields"))
       field.fields.push_back(fieldFromJson(inner, depth + 1));

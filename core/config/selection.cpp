@@ -83,9 +83,8 @@ std::optional<std::size_t> bestCandidate(const Json& selection,
 
 std::string candidateText(const Json& candidate) {
   std::string text;
-  for (const auto& [key, value] : candidate.at("values").items()) {
+  for (const auto& [key, value] : candidate.at("values").items())
     text += (text.empty() ? "" : ", ") + key + " " + plainText(value);
-  }
   return text;
 }
 

@@ -52,9 +52,8 @@ class Loader final : public BatchStream {
     if (firstBatch < 0)
       throw ConfigError("a loader cannot start at batch " + std::to_string(firstBatch));
     slots_.resize(static_cast<std::size_t>(options.prefetch));
-    for (int i = 0; i < options.workers; ++i) {
+    for (int i = 0; i < options.workers; ++i)
       workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
-    }
   }
 
   ~Loader() override {

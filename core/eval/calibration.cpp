@@ -21,9 +21,8 @@ Confidences confidencesOf(const at::Tensor& logits, const at::Tensor& labels, do
          << logits.sizes() << " and " << labels.sizes();
     throw ShapeError(text.str());
   }
-  if (!(temperature > 0)) {
+  if (!(temperature > 0))
     throw ConfigError("a temperature must be above 0, not " + std::to_string(temperature));
-  }
   // Boundaries and confidences in the same precision: an edge case decided in float32 falls in the
   // wrong bin.
   const at::Tensor scaled = logits.detach().to(at::kCPU, at::kDouble) / temperature;

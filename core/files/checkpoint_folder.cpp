@@ -103,9 +103,8 @@ void moveIntoPlace(const fs::path& from, const fs::path& to) {
   if (errno != EINVAL && errno != ENOSYS) files::throwSystemError(to, "cannot be replaced");
   // A file system without exchange: the old folder steps aside under a temporary name.
   const fs::path aside = from.string() + "-old";
-  if (::rename(to.c_str(), aside.c_str()) != 0 || ::rename(from.c_str(), to.c_str()) != 0) {
+  if (::rename(to.c_str(), aside.c_str()) != 0 || ::rename(from.c_str(), to.c_str()) != 0)
     files::throwSystemError(to, "cannot be replaced");
-  }
   std::error_code ignored;  // swept later if it stays
   fs::remove_all(aside, ignored);
 }
@@ -216,9 +215,8 @@ std::string verifyCheckpointFolder(const fs::path& folder) {
     }
     for (const Json& item : manifest["files"]) {
       const std::string name = item["name"].get<std::string>();
-      if (item.value("sha256", Json()) != sha256OfFile(folder / name)) {
+      if (item.value("sha256", Json()) != sha256OfFile(folder / name))
         return name + " differs from its checksum";
-      }
     }
     return "";
   } catch (const FileError& error) {

@@ -29,9 +29,8 @@ constexpr Crc32cTable makeTable() {
     table[0][i] = value;
   }
   for (std::size_t k = 1; k < 8; ++k) {
-    for (std::size_t i = 0; i < 256; ++i) {
+    for (std::size_t i = 0; i < 256; ++i)
       table[k][i] = (table[k - 1][i] >> 8) ^ table[0][table[k - 1][i] & 0xffu];
-    }
   }
   return table;
 }
@@ -40,9 +39,8 @@ constexpr Crc32cTable kTable = makeTable();
 template <typename Unsigned>
 Unsigned little(std::span<const std::byte> bytes) {
   Unsigned value = 0;
-  for (std::size_t i = sizeof(Unsigned); i-- > 0;) {
+  for (std::size_t i = sizeof(Unsigned); i-- > 0;)
     value = static_cast<Unsigned>((value << 8) | std::to_integer<Unsigned>(bytes[i]));
-  }
   return value;
 }
 
@@ -80,20 +78,17 @@ Tensor readTensor(std::span<const std::byte> bytes) {
         tensor.content = reader.bytes();
         break;
       case 5:  // float_val, packed or not
-        if (!tensor.number && reader.length() >= 4) {
+        if (!tensor.number && reader.length() >= 4)
           tensor.number = std::bit_cast<float>(little<std::uint32_t>(reader.bytes()));
-        }
         break;
       case 6:
-        if (!tensor.number && reader.length() >= 8) {
+        if (!tensor.number && reader.length() >= 8)
           tensor.number = std::bit_cast<double>(little<std::uint64_t>(reader.bytes()));
-        }
         break;
       case 7:
       case 10:
-        if (!tensor.number) {
+        if (!tensor.number)
           tensor.number = static_cast<double>(static_cast<std::int64_t>(reader.firstVarint()));
-        }
         break;
       case 8:
         if (tensor.strings.size() < 64) tensor.strings.push_back(reader.bytes());
@@ -293,9 +288,8 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept {
           kTable[1][(high >> 16) & 0xffu] ^ kTable[0][high >> 24];
     bytes = bytes.subspan(8);
   }
-  for (const std::byte byte : bytes) {
+  for (const std::byte byte : bytes)
     sum = (sum >> 8) ^ kTable[0][(sum ^ std::to_integer<std::uint32_t>(byte)) & 0xffu];
-  }
   return ~sum;
 }
 
@@ -459,9 +453,8 @@ EventFileReader::EventFileReader(const std::filesystem::path& file)
   state.file = file;
   std::tie(state.descriptor, state.size) = files::openToRead(file);
   const std::span<const std::byte> start = state.look(0, kHeader);
-  if (start.size() >= 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b}) {
+  if (start.size() >= 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b})
     throw FileError(file.string() + " is compressed with gzip; unpack it first");
-  }
   if (start.size() == kHeader &&
       maskedCrc32c(start.first(8)) != little<std::uint32_t>(start.subspan(8))) {
     throw FileError(file.string() +

@@ -112,12 +112,10 @@ std::optional<ForeignFormat> foreignFormat(const Descriptor& fd, const std::file
   }
   if (head.size() > 262 && head.substr(257, 5) == "ustar")
     return other("is a tar archive; unpack it first");
-  if (head.starts_with("version https://git-lfs")) {
+  if (head.starts_with("version https://git-lfs"))
     return other("is a Git LFS pointer, not the file itself; fetch it with `git lfs pull`");
-  }
-  if (head.starts_with("<!DOCTYPE") || head.starts_with("<!doctype") || head.starts_with("<html")) {
+  if (head.starts_with("<!DOCTYPE") || head.starts_with("<!doctype") || head.starts_with("<html"))
     return other("is a web page, not the file itself; download the file behind it");
-  }
   if (looksLikeTextPickle(head)) {
     return pickle("is a Python pickle of an old protocol, which can run code when it is opened" +
                   convert);

@@ -99,33 +99,28 @@ IdxArray readIdx(const std::filesystem::path& file) {
   const std::string name = file.string();
   ByteSource source(file);
   std::array<std::uint8_t, 4> magic{};
-  if (source.read(std::as_writable_bytes(std::span(magic))) < magic.size()) {
+  if (source.read(std::as_writable_bytes(std::span(magic))) < magic.size())
     throw FileError(name + " is too short for an IDX file: the 4-byte magic number is cut");
-  }
-  if (magic[0] != 0 || magic[1] != 0) {
+  if (magic[0] != 0 || magic[1] != 0)
     throw FileError(name + " is not an IDX file: its first two bytes are not zero");
-  }
   if (magic[2] != 0x08) {
     throw FileError(name + " holds IDX type " + std::to_string(magic[2]) +
                     "; only 8 (unsigned bytes) can be read");
   }
-  if (magic[3] < 1 || magic[3] > 4) {
+  if (magic[3] < 1 || magic[3] > 4)
     throw FileError(name + " has rank " + std::to_string(magic[3]) + "; 1 to 4 can be read");
-  }
 
   IdxArray array;
   std::uint64_t count = 1;
   for (int side = 0; side < magic[3]; ++side) {
     std::array<std::uint8_t, 4> big{};
-    if (source.read(std::as_writable_bytes(std::span(big))) < big.size()) {
+    if (source.read(std::as_writable_bytes(std::span(big))) < big.size())
       throw FileError(name + " is cut inside its list of sizes");
-    }
     const std::uint64_t size = (std::uint64_t{big[0]} << 24) | (std::uint64_t{big[1]} << 16) |
                                (std::uint64_t{big[2]} << 8) | std::uint64_t{big[3]};
     array.shape.push_back(static_cast<std::int64_t>(size));
-    if (__builtin_mul_overflow(count, size, &count) || count > kLargestArray) {
+    if (__builtin_mul_overflow(count, size, &count) || count > kLargestArray)
       throw FileError(name + " declares more than " + formatBytes(kLargestArray) + " of data");
-    }
   }
 
   // What the header promises is checked against the file before memory is taken for it.

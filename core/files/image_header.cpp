@@ -75,9 +75,8 @@ ImageHeader inspectPng(const Bytes& file) {
     if (!file.has(at, 12)) file.fail("is cut: a PNG ends with the chunk IEND");
     const std::uint64_t length = file.be32(at);
     const std::string_view type = file.text(at + 4, 4);
-    if (!file.has(at + 12, length)) {
+    if (!file.has(at + 12, length))
       file.fail("is cut inside the chunk " + files::inQuotes(std::string(type)));
-    }
     if (isFirst && (type != "IHDR" || length != 13))
       file.fail("is damaged: its first chunk is not IHDR");
     // The size first: a damaged header is a smaller matter than one that asks for gigabytes.
@@ -206,9 +205,8 @@ ImageHeader inspectWebp(const Bytes& file) {
         height = (bits >> 14 & 0x3fff) + 1;
       }
       const ImageHeader image = file.header(ImageFormat::Webp, width, height);
-      if (hasCanvas && (image.width != header.width || image.height != header.height)) {
+      if (hasCanvas && (image.width != header.width || image.height != header.height))
         file.fail("is damaged: its image and its canvas differ in size");
-      }
       header = image;
       hasPixels = true;
     }

@@ -77,12 +77,10 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool number_unsigned(std::uint64_t value) override {
     if (skipping_ > 0) return true;
     if (place_ == Place::Shape) {
-      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
         return fail("side " + std::to_string(value) + " of its shape is too large");
-      }
-      if (entry_.shape.size() == kHighestRank) {
+      if (entry_.shape.size() == kHighestRank)
         return fail("its rank is above " + std::to_string(kHighestRank));
-      }
       entry_.shape.push_back(static_cast<std::int64_t>(value));
       return true;
     }
@@ -161,9 +159,8 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
       if (entry_.dtype.empty()) return fail("it has no dtype");
       if (!hasShape_) return fail("it has no shape");
       if (offsets_ != 2) return fail("its data_offsets are not two numbers");
-      if (entries.size() == kMostTensors) {
+      if (entries.size() == kMostTensors)
         return fail("there are more than " + formatCount(kMostTensors) + " tensors");
-      }
       entries.push_back(std::move(entry_));
       name_.clear();
     } else if (place_ == Place::Metadata) {
@@ -218,9 +215,8 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
     return field_ == "dtype" || field_ == "shape" || field_ == "data_offsets";
   }
   bool enter() {
-    if (++depth_ > kDeepestJson) {
+    if (++depth_ > kDeepestJson)
       return fail("its JSON is nested deeper than " + std::to_string(kDeepestJson));
-    }
     return true;
   }
   /// A value where none of its kind belongs. The format's reader ignores fields it does not know,
@@ -358,9 +354,8 @@ struct SafetensorsFile::State {
       }
       next = entry.end;
     }
-    if (next != bufferSize) {
+    if (next != bufferSize)
       fail("is refused: " + formatCount(bufferSize - next) + " bytes follow the last tensor");
-    }
     for (std::size_t i = 0; i < entries.size(); ++i) byName.emplace(entries[i].name, i);
   }
 };
@@ -422,9 +417,7 @@ void writeSafetensors(const std::filesystem::path& file,
   std::uint64_t offset = 0;
   std::string text = "{";
   try {
-    if (!metadata.empty()) {
-      text += Json(kMetadata).dump() + ":" + Json(metadata).dump();
-    }
+    if (!metadata.empty()) text += Json(kMetadata).dump() + ":" + Json(metadata).dump();
     for (const SafetensorsTensor* tensor : order) {
       const std::size_t element = safetensorsElementSize(tensor->dtype);
       if (element == 0)

@@ -54,12 +54,10 @@ class ListReader final : public nlohmann::json_sax<Json> {
   bool binary(Json::binary_t&) override { return value("binary data"); }
   bool string(std::string& text) override {
     if (!isInMap()) return value("a text");
-    if (const std::string why = whyNoShard(text); !why.empty()) {
+    if (const std::string why = whyNoShard(text); !why.empty())
       return fail("the shard name " + inQuotes(text) + " of tensor " + inQuotes(key_) + " " + why);
-    }
-    if (index.shardOf.size() == kMostTensors) {
+    if (index.shardOf.size() == kMostTensors)
       return fail("there are more than " + formatCount(kMostTensors) + " tensors");
-    }
     shards.insert(text);
     if (shards.size() > kMostShards)
       return fail("there are more than " + std::to_string(kMostShards) + " shards");

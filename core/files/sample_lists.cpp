@@ -30,9 +30,8 @@ void eachLine(const std::filesystem::path& file, const SampleListLimits& limits,
     ++number;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
-    if (line.size() > limits.line) {
+    if (line.size() > limits.line)
       refuseLine(file, number, "is longer than " + formatBytes(limits.line));
-    }
     if (++entries > limits.entries) {
       refuseLine(file, number,
                  "is more than the " + formatCount(limits.entries) +

@@ -86,9 +86,8 @@ std::string describeJson(const std::stop_token& stop) {
   const std::string what = program.string() + " describe --json";
   const ProgramEnd end =
       runProgram({program.string(), "describe", "--json"}, {std::chrono::minutes(1), stop});
-  if (end.how == ProgramEnd::How::NotStarted || end.how == ProgramEnd::How::Overdue) {
+  if (end.how == ProgramEnd::How::NotStarted || end.how == ProgramEnd::How::Overdue)
     throw Error(what + " did not end: " + (end.err.empty() ? "it took too long" : end.err));
-  }
   if (!end.isSuccess() || !isJson(end.out)) {
     throw Error(what + " failed with exit code " + std::to_string(end.code) + ": " +
                 errorMessage(readJson(end.out), end.err));

@@ -24,9 +24,8 @@ std::filesystem::path headlessProgram() {
   if (const char* variable = std::getenv("VITRINE_PROGRAM");
       variable != nullptr && *variable != '\0') {
     const std::filesystem::path program = variable;
-    if (::access(program.c_str(), X_OK) != 0) {
+    if (::access(program.c_str(), X_OK) != 0)
       throw NotFoundError("VITRINE_PROGRAM names '" + program.string() + "', which cannot be run");
-    }
     return std::filesystem::absolute(program);
   }
   const std::filesystem::path program = thisProgram().parent_path() / "vitrine";

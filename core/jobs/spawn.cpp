@@ -38,9 +38,8 @@ struct Report {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int descriptor : keep) ::fcntl(descriptor, F_SETFD, 0);
-  if (::dup2(input, 0) >= 0 && ::dup2(log, 1) >= 0 && ::dup2(log, 2) >= 0) {
+  if (::dup2(input, 0) >= 0 && ::dup2(log, 1) >= 0 && ::dup2(log, 2) >= 0)
     ::execve(arguments[0], arguments, environment);
-  }
   report.error = errno;
   static_cast<void>(!::write(reportTo, &report, sizeof report));
   ::_exit(127);
@@ -59,14 +58,12 @@ bool readReport(int from, Report& report) {
 std::int64_t spawnDetached(const std::vector<std::string>& arguments,
                            const std::filesystem::path& log, const SpawnExtras& extras) {
   const Descriptor output(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (output.get() < 0) {
+  if (output.get() < 0)
     throw Error("cannot write the log '" + log.string() + "': " + std::strerror(errno));
-  }
   const Descriptor input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     throw Error(std::string("cannot start a process: ") + std::strerror(errno));
-  }
   const Descriptor readEnd(ends[0]);
   Descriptor writeEnd(ends[1]);
   const std::vector<std::string> environment = environmentWith(extras.environment);

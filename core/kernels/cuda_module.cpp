@@ -22,9 +22,8 @@ std::string folderOfThisLibrary() {
 
 Loaded load() {
   // The driver first: without it the module would only cost time and memory.
-  if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
+  if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr)
     return {nullptr, "no NVIDIA driver here (libcuda.so.1 not found)"};
-  }
   const std::string file = folderOfThisLibrary() + "/libvitrine_kernels_cuda.so";
   if (!std::filesystem::exists(file)) return {nullptr, "this build has no CUDA (VITRINE_CUDA=OFF)"};
   void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);

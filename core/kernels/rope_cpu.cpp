@@ -25,9 +25,8 @@ std::string shapeText(const at::Tensor& tensor) {
 }
 
 void checkShapes(const at::Tensor& x, const at::Tensor& angles) {
-  if (x.dim() != 4 || x.size(3) % 2 != 0) {
+  if (x.dim() != 4 || x.size(3) % 2 != 0)
     throw ShapeError("rope needs [batch, heads, tokens, even head width], not " + shapeText(x));
-  }
   if (angles.dim() != 2 || angles.size(0) != x.size(2) || angles.size(1) != x.size(3) / 2) {
     throw ShapeError("rope angles of shape " + shapeText(angles) + " do not fit " + shapeText(x) +
                      ": they must be [tokens, head width / 2]");

@@ -174,9 +174,8 @@ at::Tensor attendFused(const Heads& heads, const AttendOptions& options, const A
   } else if (sight.allowed.defined()) {
     mask = sight.allowed;
   }
-  if (!mask && cpu::takesOneQuery(heads.query, heads.key, heads.value)) {
+  if (!mask && cpu::takesOneQuery(heads.query, heads.key, heads.value))
     return cpu::attendOneQuery(heads.query, heads.key, heads.value, scaleOf(options, s));
-  }
   if (s.queries == 1 && s.heads != s.keyHeads && !mask) {
     // One query: those that share a key head are as many queries of it, and no key is copied.
     const at::Tensor shared = heads.query.reshape({s.batch, s.keyHeads, -1, s.headDim});

@@ -67,9 +67,8 @@ at::Tensor dropout(const at::Tensor& x, double rate, const at::Generator& genera
 
 std::vector<double> dropPathRates(double last, std::int64_t depth) {
   std::vector<double> rates;
-  for (std::int64_t i = 0; i < depth; ++i) {
+  for (std::int64_t i = 0; i < depth; ++i)
     rates.push_back(depth > 1 ? last * static_cast<double>(i) / static_cast<double>(depth - 1) : 0);
-  }
   return rates;
 }
 

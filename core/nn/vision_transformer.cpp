@@ -70,9 +70,8 @@ void check(const VisionTransformerConfig& c) {
     throw ConfigError("pos_embed = \"sincos\" needs a width that is a multiple of 4, not " +
                       std::to_string(c.width));
   }
-  if (c.pool == Pool::ClassToken && c.classToken == ClassToken::None) {
+  if (c.pool == Pool::ClassToken && c.classToken == ClassToken::None)
     throw ConfigError("pool = \"cls\" needs a class token; set class_token, or pool = \"gap\"");
-  }
 }
 
 }  // namespace

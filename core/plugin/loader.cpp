@@ -163,9 +163,8 @@ void requireWholeLibrary(const PluginManifest& plugin) {
 std::string loaderReason(const QPluginLoader& loader) {
   std::string reason = loader.errorString().toStdString();
   const std::string marker = ": (";
-  if (const auto at = reason.find(marker); at != std::string::npos && reason.back() == ')') {
+  if (const auto at = reason.find(marker); at != std::string::npos && reason.back() == ')')
     reason = reason.substr(at + marker.size(), reason.size() - at - marker.size() - 1);
-  }
   return reason;
 }
 

@@ -221,9 +221,8 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
   const int prepared =
       sqlite3_prepare_v2(handle, sql.c_str(), static_cast<int>(sql.size()), &raw, &rest);
   const std::unique_ptr<sqlite3_stmt, Finalizer> statement(raw);
-  if (prepared == SQLITE_AUTH || (prepared & 0xff) == SQLITE_READONLY) {
+  if (prepared == SQLITE_AUTH || (prepared & 0xff) == SQLITE_READONLY)
     throw RefusedError(std::string(kDoesMore) + " (" + cleanUtf8(sqlite3_errmsg(handle)) + ")");
-  }
   if (prepared != SQLITE_OK) {
     const std::string message = sqlite3_errmsg(handle);
     throw SqlError("SQL error: " + shown(message) + suggestion(*this, sql, message),
@@ -231,12 +230,9 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
   }
   if (raw == nullptr)
     throw StoreError("there is no SQL statement; give one, for example SELECT * FROM runs");
-  if (!isOnlySpace(rest)) {
+  if (!isOnlySpace(rest))
     throw RefusedError("there is more than one SQL statement; give one at a time");
-  }
-  if (sqlite3_stmt_readonly(raw) == 0) {
-    throw RefusedError(kDoesMore);
-  }
+  if (sqlite3_stmt_readonly(raw) == 0) throw RefusedError(kDoesMore);
 
   const QueryWatch watch(handle, limits);
   // One that is short would end before the watch has looked.

@@ -229,9 +229,8 @@ void RunScores::readTasks(RunReader& store) {
   const RunStore::Table table = store.query(
       "SELECT run_id, CASE WHEN json_valid(config) THEN json_extract(config, '$.task.name') END "
       "FROM run_config");
-  for (const auto& row : table.rows) {
+  for (const auto& row : table.rows)
     tasks_[row[0].get<std::int64_t>()] = row[1].is_string() ? row[1].get<std::string>() : "";
-  }
 }
 
 std::map<std::int64_t, RunScore> RunScores::read(RunReader& store, const TaskCards& cards) {

@@ -42,9 +42,8 @@ void RunWriter::setReason(std::int64_t run, const std::string& reason) {
 RunState RunWriter::claim(std::int64_t run) {
   return database_->write([&] {
     const RunState state = stateOf(*database_, run);
-    if (isAlive(state) || !canChange(state, RunState::Starting)) {
+    if (isAlive(state) || !canChange(state, RunState::Starting))
       throw RefusedError(nameOf(run) + " is " + toString(state) + " and cannot be started");
-    }
     changeState(*database_, run, RunState::Starting, "");
     return state;
   });
@@ -64,9 +63,8 @@ void RunWriter::addToEnvironment(std::int64_t run, std::int64_t segment, const s
 std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker,
                                     const Json& environment) {
   Database& database = *database_;
-  if (firstStep < 0) {
+  if (firstStep < 0)
     throw StoreError(nameOf(run) + " cannot continue at step " + std::to_string(firstStep));
-  }
   return database.write([&] {
     const RunRow row = readRun(database, run);
     const bool isMine = row.worker.pid == worker.pid && row.worker.startTime == worker.startTime;
@@ -85,9 +83,7 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
     const std::int64_t previous =
         counted(lastSegment(database, run), "the newest segment of " + nameOf(run));
     changeState(database, run, RunState::Running, "");
-    if (!request.empty()) {
-      database.run("UPDATE run SET request = ? WHERE id = ?", request, run);
-    }
+    if (!request.empty()) database.run("UPDATE run SET request = ? WHERE id = ?", request, run);
     if (previous > 0) {
       database.run(
           "UPDATE segment SET last_step = ?2 WHERE run_id = ?1 AND coalesce(last_step, ?2) >= "
@@ -125,9 +121,8 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
 
 void RunWriter::setRequest(std::int64_t run, const std::string& request) {
   static const std::set<std::string> kRequests{"", "checkpoint", "pause", "stop"};
-  if (kRequests.count(request) == 0) {
+  if (kRequests.count(request) == 0)
     throw StoreError("'" + request + "' cannot be asked of a run; use checkpoint, pause or stop");
-  }
   const auto write = [&] {
     const RunState state = stateOf(*database_, run);
     if (!request.empty() && !isAlive(state)) {

@@ -52,9 +52,8 @@ std::unique_ptr<Database> openIndex(const fs::path& file) {
   const bool isOurs = index->integer("PRAGMA application_id") == kIndexId &&
                       index->integer("PRAGMA user_version") == kIndexVersion;
   if (isOurs) return index;
-  if (index->integer("SELECT count(*) FROM sqlite_schema") > 0) {
+  if (index->integer("SELECT count(*) FROM sqlite_schema") > 0)
     throw StoreError("'" + file.string() + "' is another version of the index");
-  }
   index->write([&] {
     index->execute(kSchema);
     index->execute(("PRAGMA application_id = " + std::to_string(kIndexId)).c_str());
@@ -67,9 +66,7 @@ std::string configText(const std::string& config) {
   const Json values = readJson(config);
   if (values.is_discarded()) return {};
   std::string text;
-  for (const auto& [key, value] : flatten(values)) {
-    text += key + " = " + plainText(value) + "\n";
-  }
+  for (const auto& [key, value] : flatten(values)) text += key + " = " + plainText(value) + "\n";
   return text;
 }
 
@@ -165,9 +162,8 @@ std::vector<SearchHit> find(Database& index, const std::string& words, std::size
   std::vector<SearchHit> hits;
   if (match.empty()) return hits;
   std::string snippets;
-  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+  for (std::size_t i = 0; i < kColumns.size(); ++i)
     snippets += ", snippet(words, " + std::to_string(i) + ", char(1), char(2), '...', 12)";
-  }
   Statement row = index.prepare("SELECT rowid" + snippets +
                                 " FROM words WHERE words MATCH ? ORDER BY bm25(words, 10, 5, 5, 1, "
                                 "0.5), rowid DESC LIMIT ?");
@@ -224,9 +220,8 @@ std::vector<SearchHit> searchRuns(const fs::path& database, const std::string& w
     return search();
   } catch (const StoreError&) {
     // Nothing is lost with it: once more, from nothing.
-    for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+    for (const char* suffix : {"", "-journal", "-wal", "-shm"})
       fs::remove(file.string() + suffix, error);
-    }
     return search();
   }
 }

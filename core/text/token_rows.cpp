@@ -35,9 +35,8 @@ std::int64_t chooseToken(const at::Tensor& logits, const TokenChoice& choice, do
   if (choice.temperature <= 0) return logits.argmax().item<std::int64_t>();
   at::Tensor scaled = logits.to(at::kCPU, at::kDouble) / choice.temperature;
   at::Tensor tokens;
-  if (choice.topK && *choice.topK < scaled.size(0)) {
+  if (choice.topK && *choice.topK < scaled.size(0))
     std::tie(scaled, tokens) = scaled.topk(*choice.topK);
-  }
   const at::Tensor sums = scaled.softmax(0).cumsum(0);
   const auto place = std::min(sums.le(uniform).sum().item<std::int64_t>(), scaled.size(0) - 1);
   return tokens.defined() ? tokens[place].item<std::int64_t>() : place;

@@ -187,9 +187,8 @@ std::shared_ptr<const Tokenizer> readJsonTokenizer(const fs::path& file) {
   const Json root = readJson(contentOf(file));
   if (!root.is_object()) refuse(file, "it is not JSON");
   try {
-    if (typeOf(root.at("model")) != "BPE") {
+    if (typeOf(root.at("model")) != "BPE")
       refuse(file, "a tokenizer of type '" + typeOf(root.at("model")) + "' is not offered; BPE is");
-    }
     if (isByteLevel(file, root)) {
       if (!member(root, "normalizer").is_null())
         refuse(file, "a byte-level tokenizer with a normalizer is not offered");

@@ -45,9 +45,8 @@ std::string fromHex(const std::string& hex) {
   if (hex.size() % 2 != 0) throw FileError("state.json: the generator's state is cut");
   std::string bytes;
   bytes.reserve(hex.size() / 2);
-  for (std::size_t i = 0; i < hex.size(); i += 2) {
+  for (std::size_t i = 0; i < hex.size(); i += 2)
     bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
-  }
   return bytes;
 }
 
@@ -55,9 +54,8 @@ std::string fromHex(const std::string& hex) {
 /// \throws FileError
 void requireFinite(const NamedTensors& tensors, const std::set<std::string>& names) {
   for (const auto& [name, tensor] : tensors) {
-    if (names.count(name) != 0 && !at::isfinite(tensor).all().item<bool>()) {
+    if (names.count(name) != 0 && !at::isfinite(tensor).all().item<bool>())
       throw FileError("parameter '" + name + "' is not finite; the checkpoint before it stays");
-    }
   }
 }
 
@@ -121,9 +119,8 @@ CheckpointState checkpointStateFromJson(const Json& json) {
     json.at("best_score").get_to(state.bestScore);
     state.rollbacks = json.value("rollbacks", std::int64_t{0});
     state.divergence = json.value("divergence", Json());
-    for (const auto& [name, value] : json.at("scheduled").items()) {
+    for (const auto& [name, value] : json.at("scheduled").items())
       state.scheduled.emplace_back(name, value.get<double>());
-    }
     // Checkpoints of earlier versions have neither.
     state.scheduledState = json.value("scheduled_state", Json::object());
     for (const Json& each : json.value("frozen_networks", Json::array())) {
@@ -140,9 +137,8 @@ CheckpointState checkpointStateFromJson(const Json& json) {
     state.config = json.value("config", Json());
     json.at("is_finished").get_to(state.isFinished);
     state.generator = fromHex(json.at("generator").get<std::string>());
-    if (state.step < 0 || state.batchesConsumed < 0 || state.updates < 0) {
+    if (state.step < 0 || state.batchesConsumed < 0 || state.updates < 0)
       throw FileError("state.json: a count is negative");
-    }
     return state;
   } catch (const Json::exception& error) {
     throw FileError(std::string("state.json is not a checkpoint's state: ") + error.what());

@@ -53,9 +53,8 @@ void requirePrecision(Precision precision, const at::Device& device) {
 at::Device resolveDevice(const std::string& name) {
   if (name == "cpu") return {at::kCPU};
   std::string why;
-  if (name == "auto" || name.empty()) {
+  if (name == "auto" || name.empty())
     return kernels::cudaKernels(&why) != nullptr ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
-  }
   int index = 0;
   if (name != "cuda") {
     char rest = 0;

@@ -106,9 +106,8 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   setup.optimizer = &registry.optimizer(setup.train.text("optimizer.name"));
   setup.schedule = &registry.schedule(setup.train.text("schedule.name"));
   const Config observeConfig = all.table("observe");
-  for (const auto& [id, table] : observeConfig.json().items()) {
+  for (const auto& [id, table] : observeConfig.json().items())
     setup.observed.push_back({&registry.analysis(id), id, Config(table)});
-  }
 
   TaskSetup opened{
       .task = taskConfig, .data = dataConfig, .model = architecture.build(modelConfig, seed)};

@@ -48,9 +48,8 @@ at::Tensor chunkedNorm(const std::vector<at::Tensor>& tensors) {
   std::vector<Chunk> chunks;
   for (const at::Tensor& tensor : tensors) {
     const float* values = tensor.const_data_ptr<float>();
-    for (std::int64_t i = 0; i < tensor.numel(); i += kChunk) {
+    for (std::int64_t i = 0; i < tensor.numel(); i += kChunk)
       chunks.push_back({values + i, std::min(kChunk, tensor.numel() - i)});
-    }
   }
   std::vector<double> sums(chunks.size());
   at::parallel_for(0, static_cast<std::int64_t>(chunks.size()), 8,

@@ -71,12 +71,10 @@ double learningRate(const Schedule& schedule, std::int64_t step, std::int64_t to
   const auto ramp = [&](double share) {
     return schedule.warmUpStart + (1 - schedule.warmUpStart) * share;
   };
-  if (isWarming && schedule.warmUp == Schedule::WarmUp::Inclusive) {
+  if (isWarming && schedule.warmUp == Schedule::WarmUp::Inclusive)
     return schedule.base * ramp(warm > 1 ? at / (warm - 1) : 0);
-  }
-  if (isWarming && schedule.warmUp == Schedule::WarmUp::Independent) {
+  if (isWarming && schedule.warmUp == Schedule::WarmUp::Independent)
     return schedule.base * ramp(at / warm);
-  }
   const double begin = schedule.spansWarmUp ? 0 : warm;
   const double rest = static_cast<double>(totalSteps) - begin - (schedule.endsAtLastStep ? 1 : 0);
   const double progress = rest > 0 ? std::clamp((at - begin) / rest, 0.0, 1.0) : 0.0;

@@ -54,9 +54,8 @@ TrainStep::TrainStep(TaskSession& session, const StepOptions& options,
   const bool isScaled = options_.precision == Precision::Float16;
   if (isScaled) scale_ = std::make_unique<LossScale>(options_.lossScale, skip_.options());
   if (isScaled || options_.onBadStep == OnBadStep::Skip) buffers_ = runBuffers(session);
-  if (options_.emaDecay) {
+  if (options_.emaDecay)
     ema_ = std::make_unique<Ema>(optimizer_.parameters(), *options_.emaDecay, options_.emaWarmUp);
-  }
   followNetworks();
 }
 

@@ -100,9 +100,8 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
   stream = session.trainingStream(batchesConsumed);
   batchesPerEpoch = stream->batchesPerEpoch();
   samplesPerEpoch = stream->samplesPerEpoch();
-  if (batchesPerEpoch < 1 || samplesPerEpoch < 1) {
+  if (batchesPerEpoch < 1 || samplesPerEpoch < 1)
     throw ConfigError("train.batch_size: the training split has too few images for one batch");
-  }
   stepsPerEpoch = std::max<std::int64_t>(1, batchesPerEpoch / accumulate);
   const auto steps = setup.train.maybeInteger("steps");
   const auto epochs = setup.train.maybeInteger("epochs");
@@ -216,9 +215,8 @@ void Trainer::State::readBack(LateReader::Take which) {
 void Trainer::State::record(const Sent& at, const StepReadings& readings) {
   MetricRecord metrics{at.step, at.epoch, at.time, {}};
   metrics.values.emplace_back("train/loss", readings.loss);
-  for (std::size_t i = 0; i < at.partNames.size() && i < readings.parts.size(); ++i) {
+  for (std::size_t i = 0; i < at.partNames.size() && i < readings.parts.size(); ++i)
     metrics.values.emplace_back("train/loss/" + at.partNames[i], readings.parts[i]);
-  }
   metrics.values.emplace_back("optimizer/learning_rate", at.learningRate);
   metrics.values.emplace_back("optimizer/gradient_norm", readings.gradientNorm);
   if (readings.lossScale > 0)

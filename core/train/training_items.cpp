@@ -46,9 +46,8 @@ void addTrainingItems(Registry& registry) {
                                                       {"step", stepDecay}};
   const Catalog cards{trainingCards()};
   registry.setPlugin("core");
-  for (const auto& [id, make] : rules) {
+  for (const auto& [id, make] : rules)
     registry.add(std::make_unique<CoreOptimizer>(*cards.find(ItemKind::Optimizer, id), make));
-  }
   for (const auto& [id, make] : decays)
     registry.add(std::make_unique<CoreSchedule>(*cards.find(ItemKind::Schedule, id), make));
   registry.setPlugin("");

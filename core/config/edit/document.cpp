@@ -24,9 +24,8 @@ constexpr std::array<std::string_view, 8> kTables{"model",   "task", "data", "tr
 /// toml++ sorts keys; their places in the text give the order back.
 std::vector<std::pair<std::string, const toml::node*>> inOrder(const toml::table& table) {
   std::vector<std::tuple<toml::source_position, std::string, const toml::node*>> entries;
-  for (const auto& [key, value] : table) {
+  for (const auto& [key, value] : table)
     entries.emplace_back(key.source().begin, std::string(key.str()), &value);
-  }
   std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
     const toml::source_position& left = std::get<0>(a);
     const toml::source_position& right = std::get<0>(b);
@@ -354,9 +353,8 @@ std::string toText(const Document& document) {
   }
   if (!document.sweep.empty()) {
     text += "\n[sweep]\n";
-    for (const Document::Axis& axis : document.sweep) {
+    for (const Document::Axis& axis : document.sweep)
       text += tomlString(axis.key) + " = " + tomlValue(Json(axis.values)) + "\n";
-    }
   }
   for (const Document::Variant& variant : document.variants) {
     text += "\n[[variant]]\nname = " + tomlString(variant.name) + "\n";

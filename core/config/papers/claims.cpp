@@ -157,9 +157,8 @@ bool isSame(const Json& claimed, const Json& resolved) {
     return claimed.get<double>() == resolved.get<double>();
   if (claimed.is_number() && resolved.is_array() && resolved.size() == 2)
     return isSame(claimed, resolved[0]) && isSame(claimed, resolved[1]);
-  if (claimed.is_array() && resolved.is_array()) {
+  if (claimed.is_array() && resolved.is_array())
     return std::equal(claimed.begin(), claimed.end(), resolved.begin(), resolved.end(), isSame);
-  }
   if (claimed.is_object() && resolved.is_object()) {
     return std::all_of(claimed.items().begin(), claimed.items().end(), [&](const auto& item) {
       return resolved.contains(item.key()) && isSame(item.value(), resolved.at(item.key()));
@@ -219,9 +218,8 @@ std::string titleOf(const std::string& text, const std::string& fileName) {
   ProblemList problems(fileName);
   const Node document = readToml(text, problems);
   const Node* title = document.find("title");
-  if (title == nullptr || !title->value.is_string()) {
+  if (title == nullptr || !title->value.is_string())
     throw ConfigError(fileName + " has no title; an experiment file begins with title = \"...\"");
-  }
   return title->value.get<std::string>();
 }
 

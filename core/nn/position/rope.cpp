@@ -13,9 +13,8 @@
 namespace vitrine::nn {
 
 at::Tensor ropeFrequencies(const RopeSpectrum& spectrum) {
-  if (!(spectrum.theta > 1)) {
+  if (!(spectrum.theta > 1))
     throw ShapeError("RoPE's theta is " + std::to_string(spectrum.theta) + "; it must be above 1");
-  }
   const std::int64_t step = spectrum.axes == RopeAxes::Line ? 2 : 4;
   if (spectrum.channels <= 0 || spectrum.channels % step != 0) {
     throw ShapeError("RoPE " +

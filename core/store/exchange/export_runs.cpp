@@ -60,9 +60,8 @@ void storeCheckpoint(Database& to, std::int64_t run, const fs::path& folder,
   for (const fs::path& file : files) {
     const std::string path =
         folder.filename().string() + "/" + file.lexically_relative(folder).generic_string();
-    if (!isPlainPath(runFolder + "/" + path, runFolder)) {
+    if (!isPlainPath(runFolder + "/" + path, runFolder))
       throw FileError("'" + file.string() + "' has a name that an export cannot hold");
-    }
     storeFile(to, run, file, path);
   }
 }
@@ -118,9 +117,8 @@ void exportFiles(const ExportTask& task, Database& to, const RunRow& run, std::i
   }
   row.run();
   std::error_code error;
-  if (isPlainPath(run.logFile, runFolder) && fs::is_regular_file(files / run.logFile, error)) {
+  if (isPlainPath(run.logFile, runFolder) && fs::is_regular_file(files / run.logFile, error))
     storeFile(to, id, files / run.logFile, run.logFile.substr(runFolder.size() + 1));
-  }
 }
 
 std::int64_t dependencyOf(Database& database, std::int64_t run) {

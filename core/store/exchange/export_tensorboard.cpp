@@ -73,9 +73,8 @@ std::optional<SummaryImage> pngImage(std::span<const std::byte> png) {
   if (png.size() < 26 || !isPng(png)) return std::nullopt;
   const auto big = [&](std::size_t at) {
     std::int64_t value = 0;
-    for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < 4; ++i)
       value = value << 8 | std::to_integer<std::int64_t>(png[at + i]);
-    }
     return value;
   };
   SummaryImage image;
@@ -181,9 +180,8 @@ void exportTensorBoard(const ExportTask& task) {
       WallClock clock(task.database, run);
       const std::vector<MetricSummary> metrics = readSummaries(task.database, run.id);
       for (const MetricSummary& metric : metrics) {
-        for (const MetricPoint& point : readPoints(task.database, run.id, metric.name, 0)) {
+        for (const MetricPoint& point : readPoints(task.database, run.id, metric.name, 0))
           clock.learn(point);
-        }
       }
       clock.completeStarts();
       const auto second = static_cast<std::int64_t>(clock.start());

@@ -428,9 +428,8 @@ class SqliteImport {
 }  // namespace
 
 void ImportTask::tell(const std::string& name, std::size_t index, std::size_t count) const {
-  if (progress) {
+  if (progress)
     progress("'" + name + "' (" + std::to_string(index + 1) + " of " + std::to_string(count) + ")");
-  }
 }
 
 bool ImportTask::isDuplicate(const std::string& uuid, const std::string& name) const {
@@ -457,12 +456,10 @@ void importSqlite(const ImportTask& task) {
 ImportReport importRuns(const fs::path& database, const fs::path& source, Duplicates duplicates,
                         const std::string& experiment, const ExchangeProgress& progress) {
   std::error_code error;
-  if (!fs::exists(source, error)) {
+  if (!fs::exists(source, error))
     throw NotFoundError("there is no file '" + source.string() + "' to import");
-  }
-  if (fs::equivalent(source, database, error)) {
+  if (fs::equivalent(source, database, error))
     throw RefusedError("'" + source.string() + "' is the database itself; its runs are there");
-  }
   const NewDatabase made(database);
   Database to(database, Database::Access::Create);
   ImportReport report;

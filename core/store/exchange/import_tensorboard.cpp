@@ -57,13 +57,11 @@ std::vector<Folder> foldersOf(const fs::path& source) {
   }
   std::map<fs::path, std::vector<fs::path>> found;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source)) {
-    if (isNamedSo(entry.path()) && entry.is_regular_file() && !entry.is_symlink()) {
+    if (isNamedSo(entry.path()) && entry.is_regular_file() && !entry.is_symlink())
       found[entry.path().parent_path()].push_back(entry.path());
-    }
   }
-  if (found.empty()) {
+  if (found.empty())
     throw NotFoundError("there are no event files in '" + source.string() + "'" + kReadable);
-  }
   std::vector<Folder> folders;
   for (auto& [path, files] : found) {
     std::sort(files.begin(), files.end());

@@ -263,9 +263,8 @@ void Mirror::take(std::int64_t run, std::span<const Json> parts) {
         throw StoreError("the other machine has other columns in '" + name +
                          "'; install the same version of Vitrine on both");
       }
-      if (part.value("again", false)) {
+      if (part.value("again", false))
         database.run("DELETE FROM " + name + " WHERE " + table->owner + " = ?", run);
-      }
       const auto owner = std::find(columns.begin(), columns.end(), table->owner);
       Statement insert =
           database.prepare("INSERT OR REPLACE INTO " + name + "(" + columnList(columns) +

@@ -48,9 +48,8 @@ NewFile::NewFile(fs::path target) : target_(std::move(target)) {
 NewFile::~NewFile() {
   if (isFinished_) return;
   std::error_code error;
-  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"})
     fs::remove_all(temporary_.string() + suffix, error);
-  }
 }
 
 void NewFile::finish() {
@@ -70,9 +69,8 @@ void NewFile::finish() {
 
 void syncTree(const fs::path& folder) {
   if (fs::is_directory(folder)) {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
       files::syncPath(entry.path());
-    }
   }
   files::syncPath(folder);
 }

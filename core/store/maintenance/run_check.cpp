@@ -170,14 +170,12 @@ class RunCheck {
                std::to_string(clock->second.count));
         continue;
       }
-      if (row.integer(1) != clock->second.segment || row.integer(3) != clock->second.lastSequence) {
+      if (row.integer(1) != clock->second.segment || row.integer(3) != clock->second.lastSequence)
         report(what + "that does not agree with its clock");
-      }
       ValueRange range;
       for (const double value : values) range.add(value);
-      if (!isSame(range.lowest, row.real(4)) || !isSame(range.highest, row.real(5))) {
+      if (!isSame(range.lowest, row.real(4)) || !isSame(range.highest, row.real(5)))
         report(what + "whose minimum or maximum is not that of its values");
-      }
     }
   }
 
@@ -331,9 +329,8 @@ bool isPlainPath(const std::string& path, const std::string& folder) {
   for (std::size_t start = 0; start <= path.size();) {
     const std::size_t end = std::min(path.find('/', start), path.size());
     const std::string_view name = std::string_view(path).substr(start, end - start);
-    if (name.empty() || name.size() > kLongestName || name.front() == '.' || ++depth > kDeepest) {
+    if (name.empty() || name.size() > kLongestName || name.front() == '.' || ++depth > kDeepest)
       return false;
-    }
     for (const char c : name) {
       const bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                            (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';

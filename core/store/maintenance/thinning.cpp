@@ -168,9 +168,8 @@ class RunThinning {
       }
     }
     std::set<std::int64_t> sequences;
-    for (const auto& entry : ends) {
+    for (const auto& entry : ends)
       sequences.insert({entry.second.first.sequence, entry.second.second.sequence});
-    }
     return sequences;
   }
 
@@ -300,9 +299,8 @@ std::vector<ThinnedRun> planThinning(const std::filesystem::path& database,
   Database from(database, Database::Access::Read);
   openSchema(from);
   std::vector<ThinnedRun> plan;
-  for (const std::int64_t run : runs) {
+  for (const std::int64_t run : runs)
     plan.push_back(from.read([&] { return thinOne(from, run, bucket, RunThinning::Mode::Look); }));
-  }
   return plan;
 }
 

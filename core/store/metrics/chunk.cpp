@@ -58,9 +58,8 @@ void unpackRest(const Lane& lane, std::vector<Moment>& moments, std::int64_t Mom
   std::int64_t even = lane.base;
   for (Moment& moment : moments) {
     std::int64_t rest = 0;
-    for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t i = 0; i < width; ++i)
       rest = (rest << 8) | std::to_integer<std::int64_t>(*bytes++);
-    }
     moment.*column = wrappingAdd(even, rest);
     even = wrappingAdd(even, lane.stride);
   }
@@ -96,9 +95,8 @@ Clock packClock(std::span<const Moment> moments) {
     auto step = packLane(some, &Moment::step);
     auto time = packLane(some, &Moment::time);
     auto epoch = packLane(some, &Moment::epoch);
-    if (sequence && step && time && epoch) {
+    if (sequence && step && time && epoch)
       return {count, std::move(*sequence), std::move(*step), std::move(*time), std::move(*epoch)};
-    }
   }
 }
 

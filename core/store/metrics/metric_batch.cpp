@@ -55,9 +55,8 @@ void MetricBatch::appendTo(std::vector<MetricRecord>& records) const {
       MetricRecord& record =
           records.emplace_back(MetricRecord{moment.step, moment.epoch, moment.time, {}});
       record.values.reserve(moment.end - at);
-      for (; at < moment.end; ++at) {
+      for (; at < moment.end; ++at)
         record.values.emplace_back(names_[values_[at].name], values_[at].value);
-      }
     }
   } catch (...) {
     records.resize(before);

@@ -17,9 +17,8 @@ constexpr int kNan = 1;        // SQLite would store NULL
 constexpr int kMinusZero = 2;  // SQLite would store 0
 
 std::int64_t metricId(Database& database, const std::string& name) {
-  if (const auto found = database.metricIds.find(name); found != database.metricIds.end()) {
+  if (const auto found = database.metricIds.find(name); found != database.metricIds.end())
     return found->second;
-  }
   std::int64_t id = database.integer("SELECT id FROM metric_name WHERE name = ?", name);
   if (id == 0) {
     database.run("INSERT INTO metric_name(name) VALUES (?)", name);
@@ -194,9 +193,8 @@ bool packOnce(Database& database, std::int64_t run, std::span<Column> columns,
     const Column& one = **first;
     std::vector<chunk::Moment> moments;
     moments.reserve(one.next().size());
-    for (std::size_t i = 0; i < one.next().size(); ++i) {
+    for (std::size_t i = 0; i < one.next().size(); ++i)
       moments.push_back(momentOf(one, one.packed + i, fresh));
-    }
     const chunk::Clock clock = chunk::packClock(moments);
     const std::int64_t clockId = insertClock(database, run, one.segment, clock);
     for (; first != last; ++first) {
@@ -293,9 +291,8 @@ void appendTo(Database& database, std::int64_t run, std::int64_t segment, const 
   }
   for (std::size_t i = 0; i < columns.size(); ++i) {
     // A clock is shared by metrics that fill a chunk at the same time.
-    if (summaries[i].tailRows >= static_cast<std::int64_t>(chunk::kRows)) {
+    if (summaries[i].tailRows >= static_cast<std::int64_t>(chunk::kRows))
       loadTail(database, run, columns[i]);
-    }
   }
   packColumns(database, run, columns, chunk::kRows, fresh);
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -403,9 +400,8 @@ void rebuildSummaries(Database& database, std::int64_t run) {
       [](const Statement& row) { return std::pair(row.integer(0), row.text(1)); }, run);
   for (const auto& [metric, name] : metrics) {
     Summary summary{.tailRows = loadSummary(database, run, metric).tailRows};
-    for (const MetricPoint& point : readPoints(database, run, name, 0)) {
+    for (const MetricPoint& point : readPoints(database, run, name, 0))
       summary.statistics.add(point.step, point.value);
-    }
     saveSummary(database, run, metric, summary);
   }
 }

@@ -172,9 +172,8 @@ void Spool::storeFile(Database& database, SpoolFile& file) {
   while (next < file.count()) {
     database.write([&] {
       std::uint64_t end = next, bytes = 0;
-      while (end < file.count() && end - next < kRecordsAtOnce && bytes < kBytesAtOnce) {
+      while (end < file.count() && end - next < kRecordsAtOnce && bytes < kBytesAtOnce)
         bytes += file.sizeOf(end++);
-      }
       file.each(next, end, [&](std::uint64_t, SpoolFile::Kind kind, auto record) {
         const Stamped stamp = unstamped(record);
         RunWriter::Batch batch = unpackBatch(stamp.payload);
@@ -210,9 +209,8 @@ void Spool::storeAll(Database& database) {
     try {
       const std::unique_ptr<SpoolFile> file = SpoolFile::open(path);
       if (!file) continue;  // its run continues
-      if (file->owner().database != uuidOf(database)) {
+      if (file->owner().database != uuidOf(database))
         throw StoreError("they belong to another database");
-      }
       const std::uint64_t count = file->count();
       if (count > 0) storeFile(database, *file);
       const bool isGone = file->remove();

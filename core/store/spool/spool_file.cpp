@@ -77,9 +77,8 @@ std::uint64_t fileBytes(int descriptor) {
 /// Room from `offset` on. \returns  whether the disk has promised it
 bool reserve(int descriptor, std::uint64_t offset, std::uint64_t size) {
   int code = EINTR;
-  while (code == EINTR) {
+  while (code == EINTR)
     code = ::posix_fallocate(descriptor, static_cast<off_t>(offset), static_cast<off_t>(size));
-  }
   return code == 0;
 }
 
@@ -130,9 +129,8 @@ std::unique_ptr<SpoolFile> SpoolFile::create(const fs::path& folder, const Spool
     spool->remove();
     fail(part.file, "is locked by another process");
   }
-  if (spool->settings_.reserve > 0 && reserve(part.descriptor, 0, spool->settings_.reserve)) {
+  if (spool->settings_.reserve > 0 && reserve(part.descriptor, 0, spool->settings_.reserve))
     spool->parts_[0].reserved = spool->settings_.reserve;
-  }
   try {
     spool->writeHeader(spool->parts_[0]);
   } catch (const StoreError&) {
@@ -189,9 +187,8 @@ void SpoolFile::writeHeader(Part& part) const {
   std::memcpy(header.data() + 8, &length, sizeof length);
   std::memcpy(header.data() + 12, &sum, sizeof sum);
   std::memcpy(header.data() + 16, text.data(), text.size());
-  if (!writeAll(part.descriptor, header, 0) || ::fdatasync(part.descriptor) != 0) {
+  if (!writeAll(part.descriptor, header, 0) || ::fdatasync(part.descriptor) != 0)
     fail(part.file, std::string("cannot be written: ") + std::strerror(errno));
-  }
   part.end = kHeaderBytes;
 }
 
@@ -226,9 +223,8 @@ std::uint32_t SpoolFile::checksum(std::span<const std::byte> head,
   std::vector<std::byte> all;
   all.reserve(id_.size() + head.size() + payload.size());
   const auto id = std::as_bytes(std::span(id_.data(), id_.size()));
-  for (const auto part : {std::span<const std::byte>(id), head, payload}) {
+  for (const auto part : {std::span<const std::byte>(id), head, payload})
     all.insert(all.end(), part.begin(), part.end());
-  }
   return crc32c(all);
 }
 
@@ -267,9 +263,8 @@ void SpoolFile::scan() {
                             "', which belongs to another user or is not a file; it is not read");
       }
       readHeader(second, next);
-      if (second.id_ != id_) {
+      if (second.id_ != id_)
         fail(part.file, "continues in '" + next.file.string() + "', which belongs to another one");
-      }
       second.parts_.clear();  // the descriptor is ours from here on
       next.reserved = fileBytes(next.descriptor);
       parts_.push_back(next);
@@ -368,9 +363,8 @@ void SpoolFile::each(
     const Record& record = records_[i];
     payload.resize(record.length);
     const Part& part = parts_[record.part];
-    if (!readAll(part.descriptor, payload, record.offset)) {
+    if (!readAll(part.descriptor, payload, record.offset))
       fail(part.file, std::string("cannot be read: ") + std::strerror(errno));
-    }
     use(i, record.kind, payload);
   }
 }

@@ -52,18 +52,16 @@ constexpr const char* kFull =
 /// files, or a full disk met while it makes its `-shm`. A sync that failed is never one of these:
 /// it is unknown what of it is on the disk.
 bool isForWantOfSpace(sqlite3* handle, int code) noexcept {
-  if (handle == nullptr || (code != SQLITE_IOERR_WRITE && code != SQLITE_IOERR_SHMSIZE)) {
+  if (handle == nullptr || (code != SQLITE_IOERR_WRITE && code != SQLITE_IOERR_SHMSIZE))
     return false;
-  }
   const auto isIt = [](int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; };
   sqlite3_file* log = nullptr;
   int ofFile = 0, ofLog = 0;
   sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile);
   sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
   // A journal in memory has no such call.
-  if (log != nullptr && log->pMethods != nullptr && log->pMethods->xFileControl != nullptr) {
+  if (log != nullptr && log->pMethods != nullptr && log->pMethods->xFileControl != nullptr)
     log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &ofLog);
-  }
   return isIt(sqlite3_system_errno(handle)) || isIt(ofFile) || isIt(ofLog);
 }
 
@@ -91,9 +89,8 @@ Database::Database(const std::filesystem::path& file, Access access,
     throw NotFoundError("there is no database '" + file_.string() +
                         "'; `vitrine train` or `vitrine runs` makes one");
   }
-  if (std::filesystem::is_directory(file_, error)) {
+  if (std::filesystem::is_directory(file_, error))
     throw StoreError("'" + file_.string() + "' is a folder, not a Vitrine database");
-  }
   // SQLite would put a journal next to a device, and this program its marks.
   if (exists && !std::filesystem::is_regular_file(file_, error)) {
     throw StoreError("'" + file_.string() +
@@ -112,9 +109,8 @@ Database::Database(const std::filesystem::path& file, Access access,
                        "), where several processes cannot share a database; keep it on a local "
                        "disk and carry results over with `vitrine export` and `vitrine import`");
   }
-  if (access == Access::Write || access == Access::Create) {
+  if (access == Access::Write || access == Access::Create)
     writerLock_ = std::make_unique<WriterLock>(realFile(file_));
-  }
   try {
     open();
   } catch (...) {
@@ -224,9 +220,8 @@ Database::~Database() {
 Statement Database::prepare(std::string_view sql) {
   auto found = cache_.find(std::string(sql));
   if (found != cache_.end() && sqlite3_stmt_busy(found->second) == 0) return {*this, found->second};
-  if (found != cache_.end()) {
+  if (found != cache_.end())
     throw StoreError("a statement is used twice at once: " + std::string(sql));
-  }
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
@@ -246,12 +241,9 @@ void Database::execute(const char* sql) {
 
 /// Takes the writer lock, when writing is possible at all.
 void Database::lock() {
-  if (isReadOnly()) {
-    throw StoreError("'" + file_.string() + "' is open for reading only");
-  }
-  if (!poison_.empty()) {
+  if (isReadOnly()) throw StoreError("'" + file_.string() + "' is open for reading only");
+  if (!poison_.empty())
     throw StoreError("'" + file_.string() + "' is not written any more after an error: " + poison_);
-  }
   if (writerLock_ && !writerLock_->lock(patience_)) {
     throw UnwritableError("'" + file_.string() +
                           "' is busy: another process has been writing for " +
@@ -321,9 +313,8 @@ void Database::commit() {
 }
 
 void Database::rollback() noexcept {
-  if (sqlite3_get_autocommit(handle_) == 0) {
+  if (sqlite3_get_autocommit(handle_) == 0)
     sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
-  }
   metricIds.clear();
   depth_ = 0;
   unlock();
@@ -428,9 +419,7 @@ void Database::fail(int code, const std::string& doing) {
                        " for one row; make it smaller");
     case SQLITE_IOERR:
       if (code == SQLITE_IOERR_NOMEM) fail(SQLITE_NOMEM, doing);
-      if (isForWantOfSpace(handle_, code)) {
-        throw UnwritableError(file + kFull);
-      }
+      if (isForWantOfSpace(handle_, code)) throw UnwritableError(file + kFull);
       poison_ = message;
       if (isShared()) markForCheck(file_, message);
       throw StoreError("reading or writing " + file + " failed (" + message +

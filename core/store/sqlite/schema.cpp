@@ -53,9 +53,8 @@ void eachRow(sqlite3* handle, const std::string& sql, const Use& use) {
   while ((code = sqlite3_step(statement)) == SQLITE_ROW) use(text);
   const std::string message = isWhole ? shown(sqlite3_errmsg(handle)) : "out of memory";
   sqlite3_finalize(statement);
-  if (code != SQLITE_DONE || !isWhole) {
+  if (code != SQLITE_DONE || !isWhole)
     throw StoreError("its schema cannot be read (" + message + ")");
-  }
 }
 
 Objects objectsOf(sqlite3* handle) {
@@ -117,9 +116,8 @@ Objects actualObjects(Database& database) {
     return objectsOf(database.handle());
   } catch (const StoreError& error) {
     const int code = sqlite3_extended_errcode(database.handle());
-    if ((code & 0xff) == SQLITE_NOMEM || (code & 0xff) == SQLITE_IOERR) {
+    if ((code & 0xff) == SQLITE_NOMEM || (code & 0xff) == SQLITE_IOERR)
       database.fail(code, "reading the schema");
-    }
     throw StoreError(quotedFile(database) + " is damaged: " + error.what() + "; restore a backup");
   }
 }
@@ -267,9 +265,7 @@ void openSchema(Database& database, std::span<const Migration> steps) {
   };
   const bool wantsLog = !database.isReadOnly() && !database.isScratch();
   if (version < latest) {
-    if (version == 0 && wantsLog) {
-      useLog();
-    }
+    if (version == 0 && wantsLog) useLog();
     database.write([&] {
       version = identify();  // another process may have done it meanwhile
       if (version >= latest) return;

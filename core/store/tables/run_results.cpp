@@ -46,9 +46,8 @@ void storeCheckpoint(Database& database, std::int64_t run, std::int64_t segment,
         "UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND folder = ? AND step <> ?", at,
         run, folder, checkpoint.step);
   }
-  if (checkpoint.isBest) {
+  if (checkpoint.isBest)
     database.run("UPDATE run SET best_checkpoint = ? WHERE id = ?", checkpoint.step, run);
-  }
   database.run("UPDATE run SET latest_checkpoint = ? WHERE id = ?", checkpoint.step, run);
 }
 
@@ -83,9 +82,8 @@ void appendBatch(Database& database, std::int64_t run, std::int64_t segment,
       if (home == segment || !isStored(database, run, home, text))
         storeText(database, run, home, text, at);
     }
-    for (const CheckpointRecord& checkpoint : batch.checkpoints) {
+    for (const CheckpointRecord& checkpoint : batch.checkpoints)
       storeCheckpoint(database, run, segment, checkpoint, at);
-    }
     if (batch.progress) storeProgress(database, run, *batch.progress);
     database.run("UPDATE run SET heartbeat_at = ?, change_sequence = ? WHERE id = ?", utcNow(),
                  nextChange(database), run);

@@ -10,9 +10,8 @@ namespace vitrine::store {
 
 void changeState(Database& database, std::int64_t run, RunState to, const std::string& reason) {
   const RunState from = stateOf(database, run);
-  if (!canChange(from, to)) {
+  if (!canChange(from, to))
     throw StoreError(nameOf(run) + " is " + toString(from) + " and cannot become " + toString(to));
-  }
   const bool ends = !isAlive(to) && to != RunState::Queued;
   Statement row = database.prepare(
       "UPDATE run SET state = ?2, reason = ?3, change_sequence = ?4, "
