@@ -78,9 +78,8 @@ void prepareEnvironment(int argc, char** argv) {
 #endif
     }
   }
-  if (const auto scale = early(argc, argv, "scale")) {
+  if (const auto scale = early(argc, argv, "scale"))
     qputenv("QT_SCALE_FACTOR", QByteArray::fromStdString(*scale));
-  }
 }
 
 Options parse(const QCoreApplication& application) {

@@ -112,16 +112,12 @@ int dispatch(const Arguments& words, char** given) {
   }
   std::string name = words.front();
   Arguments arguments(words.begin() + 1, words.end());
-  if (name == "--version" || name == "version") {
-    return show("vitrine " VITRINE_VERSION "\n");
-  }
+  if (name == "--version" || name == "version") return show("vitrine " VITRINE_VERSION "\n");
   if (name == "help" && !arguments.empty()) {
     name = arguments.front();
     arguments = {"--help"};
   }
-  if (name == "--help" || name == "-h" || name == "help") {
-    return show(usage());
-  }
+  if (name == "--help" || name == "-h" || name == "help") return show(usage());
   const Verb* verb = findVerb(name);
   if (verb == nullptr) return unknownVerb(name, arguments);
   if (name != "doctor")

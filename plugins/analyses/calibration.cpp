@@ -45,9 +45,8 @@ class Listener final : public EvaluationListener {
     artifact.meta["samples"] = samples;
     artifact.meta["gap_midpoint"] = gaps;
     results.score("ece", error);
-    if (mebibytes_ > 0 && samples > 0 && predictions_.isLeftOut()) {
+    if (mebibytes_ > 0 && samples > 0 && predictions_.isLeftOut())
       artifact.meta["predictions"] = "left out: larger than " + std::to_string(mebibytes_) + " MiB";
-    }
     results.artifact(std::move(artifact));
     if (!predictions_.isLeftOut()) results.artifact(predictions_.artifact(classes_));
   }

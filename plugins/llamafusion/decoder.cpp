@@ -408,9 +408,7 @@ std::vector<BlockCost> decoderCost(const Decoder& decoder, double tokens) {
     add(prefix + "img", copies);
   }
   add("model.norm", decoder.norm->cost(tokens));
-  if (decoder.imageNorm) {
-    add("model.img.norm", {.kind = "image copies", .parameters = c.dim});
-  }
+  if (decoder.imageNorm) add("model.img.norm", {.kind = "image copies", .parameters = c.dim});
   BlockCost head{.kind = "linear:" + std::to_string(c.dim) + " to " + std::to_string(c.vocab),
                  .parameters = c.isTied ? 0 : decoder.headWeight.numel(),
                  .macs = tokens * static_cast<double>(c.dim * c.vocab)};

@@ -242,9 +242,8 @@ std::vector<OfferedCapability> VisionLstm::capabilities() {
 
 Tokens VisionLstm::embed(const at::Tensor& images) {
   const VisionLstmConfig& c = state_->config;
-  if (images.dim() != 4 || images.size(2) != c.imageSize[0] || images.size(3) != c.imageSize[1]) {
+  if (images.dim() != 4 || images.size(2) != c.imageSize[0] || images.size(3) != c.imageSize[1])
     nn::refuseImages(images, "do not fit a model of", c.inChannels, c.imageSize);
-  }
   Grid grid;
   const at::Tensor values = state_->embed(images, grid);
   return {values, state_->places(grid)};

@@ -50,9 +50,7 @@ std::vector<Field> pyramidFields(Use use) {
                      "height and width of one patch of the first stage; each further stage halves "
                      "the grid"),
       inChannelsField()};
-  if (use == Use::Classifier) {
-    fields.push_back(classesField());
-  }
+  if (use == Use::Classifier) fields.push_back(classesField());
   const auto perStage = [](const char* name, Json value, const char* doc) {
     return listField(name, FieldType::Integer, std::move(value), doc).range(1, 1048576);
   };

@@ -109,9 +109,8 @@ Schema makeSchema() {
 nn::InitRule startOf(double headBias) {
   return [headBias](const std::string& name, const at::Tensor& value) -> std::optional<nn::Init> {
     if (name == "pos_embed") return nn::normalInit(0.02);
-    if (name == "patch_embed.proj.weight") {
+    if (name == "patch_embed.proj.weight")
       return nn::lecunNormalInit(value.size(1) * value.size(2) * value.size(3));
-    }
     if (name == "head.weight") return nn::constantInit(0);
     if (name == "head.bias") return nn::constantInit(headBias);
     // Per q, k and v, which are width x width each, however they are stored.

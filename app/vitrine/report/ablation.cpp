@@ -96,9 +96,8 @@ std::string nameOf(const store::VariantGroup& variant) {
 
 Json differencesFrom(const store::VariantGroup& baseline, const store::VariantGroup& variant) {
   Json out = Json::array();
-  for (const Difference& change : difference(baseline.config, variant.config)) {
+  for (const Difference& change : difference(baseline.config, variant.config))
     out.push_back({{"key", change.key}, {"from", change.before}, {"to", change.after}});
-  }
   return out;
 }
 

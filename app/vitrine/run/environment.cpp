@@ -47,9 +47,8 @@ Json describeEnvironment(const LoadedPlugins& plugins, const train::ComputeEnvir
                      {"sqlite", store::sqliteVersion()}};
   out["seeds"] = {{"run", seed}};
   Json list = Json::array();
-  for (const PluginManifest& plugin : plugins.loaded) {
+  for (const PluginManifest& plugin : plugins.loaded)
     list.push_back({{"id", plugin.id}, {"version", plugin.version}, {"sha256", plugin.sha256}});
-  }
   out["plugins"] = std::move(list);
   return out;
 }

@@ -209,9 +209,8 @@ void ComputeLink::answerWithoutProcess(const Json& request) {
                      {"devices", Json::array()},
                      {"more", false}});
   }
-  if (request.contains("model")) {
+  if (request.contains("model"))
     return fail(id, "not_found", "no model is loaded; the process that held the models has ended");
-  }
   deliver_({{"id", id}, {"unloaded", Json::array()}, {"more", false}});
 }
 

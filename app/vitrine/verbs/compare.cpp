@@ -95,16 +95,14 @@ Table textTable(const Ablation& ablation) {
     return variant == 0 ? PairedSample{} : ablation.difference(variant, metric);
   };
   Table table{{"variant", "runs"}, {}};
-  for (const store::VariantGroup& variant : ablation.variants) {
+  for (const store::VariantGroup& variant : ablation.variants)
     table.rows.push_back({nameOf(variant), statesText(variant, ablation.runs)});
-  }
   for (const std::string& name : ablation.metrics) {
     const store::MetricMeaning& meaning = ablation.measured.meanings.at(name);
     const ColumnStyle style = columnStyle(ablation, name);
     std::vector<std::string> differences;
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    for (std::size_t i = 0; i < table.rows.size(); ++i)
       differences.push_back(differenceText(difference(i, name), meaning.direction, style));
-    }
     // A first variant of another task has nothing that the others could be compared with.
     const bool hasDifference =
         std::ranges::any_of(differences, [](const auto& d) { return !d.empty(); });
@@ -156,9 +154,8 @@ int compareVerb(const Arguments& arguments) {
       ->type_name("NAME")
       ->excludes(judged);
   line.parse(arguments);
-  if (experiment.empty() && claims.empty()) {
+  if (experiment.empty() && claims.empty())
     throw ConfigError("compare needs an EXPERIMENT, by title or number, or --claims FILE");
-  }
   if (!claims.empty()) return judgeClaims(line, claims);
   store::RunStore store = openStoreToShow(line, Missing::Refuse);
   const Ablation ablation = readAblation([&](const std::string& sql) { return store.query(sql); },

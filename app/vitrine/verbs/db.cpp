@@ -72,12 +72,10 @@ int check(const CommandLine& line, bool verifiesFiles) {
 
 void printSpace(const Json& space) {
   Table tables{{"table", "bytes"}, {}};
-  for (const auto& [name, bytes] : space.at("tables").items()) {
+  for (const auto& [name, bytes] : space.at("tables").items())
     tables.rows.push_back({name, bytesText(bytes)});
-  }
-  for (const auto& [name, bytes] : space.at("files").items()) {
+  for (const auto& [name, bytes] : space.at("files").items())
     tables.rows.push_back({"files: " + name, bytesText(bytes)});
-  }
   tables.rows.push_back({"free, until `vitrine db compact`", bytesText(space.at("free"))});
   print(std::string("\n"));
   print(tables, Format::Text);
@@ -111,18 +109,15 @@ int info(const CommandLine& line) {
     return 0;
   }
   Table table{{"fact", "value"}, {}};
-  for (const auto& [key, value] : flatten(facts)) {
-    table.rows.push_back({key, plainText(value)});
-  }
+  for (const auto& [key, value] : flatten(facts)) table.rows.push_back({key, plainText(value)});
   print(table, Format::Text);
   printSpace(space);
   return 0;
 }
 
 int backup(const CommandLine& line, const std::string& file) {
-  if (file.empty()) {
+  if (file.empty())
     throw ConfigError("vitrine db backup: which FILE should the copy be? See `vitrine db --help`");
-  }
   (void)openStoreForReading(line);  // refuses a missing file
   std::uint64_t bytes = 0;
   {

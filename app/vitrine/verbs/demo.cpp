@@ -201,9 +201,8 @@ int demoVerb(const Arguments& arguments) {
                                        "monitor", "--run", idList(ids)},
                          .isOwnSession = true});
   };
-  if (hasWindow && showWindow().error != 0) {
+  if (hasWindow && showWindow().error != 0)
     log::warning("Studio could not be started from " + studio.string());
-  }
   if (!missing.empty()) {
     const std::vector<TrainedRun> trained = trainAll(store, engine, missing);
     if (const int code = exitCodeOf(trained); code != 0) {

@@ -163,9 +163,8 @@ int describeAll(const Engine& engine, const CommandLine& line, bool wantsSchema)
     return 0;
   }
   Table table{{"kind", "item", "title", "paper", "plugin"}, {}};
-  for (const ItemCard& card : catalog.items) {
+  for (const ItemCard& card : catalog.items)
     table.rows.push_back({toString(card.kind), card.id, card.title, card.paper, card.plugin});
-  }
   for (const CoreSchema& core : coreSchemas())
     table.rows.push_back({"table", core.name, core.title, "", ""});
   print(table, Format::Text);

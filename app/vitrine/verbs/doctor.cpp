@@ -32,9 +32,8 @@ struct Finding {
 
 Finding compiler() {
   const std::string built = VITRINE_COMPILER;
-  if (const auto here = outputOf({"c++", "-dumpfullversion"})) {
+  if (const auto here = outputOf({"c++", "-dumpfullversion"}))
     return {"compiler", true, "built with " + built + "; c++ here is " + *here};
-  }
   return {"compiler", false,
           "built with " + built + "; no c++ here: plugins cannot be built (apt-get install g++)"};
 }
@@ -80,9 +79,8 @@ Finding cudaToolkit() {
 
 Finding gpu() {
   void* driver = ::dlopen("libcuda.so.1", RTLD_NOW);
-  if (driver == nullptr) {
+  if (driver == nullptr)
     return {"gpu", false, "none: there is no NVIDIA driver (libcuda.so.1); runs use the CPU"};
-  }
   const auto init = reinterpret_cast<int (*)(unsigned)>(::dlsym(driver, "cuInit"));
   const auto count = reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDeviceGetCount"));
   const auto nameOf =
@@ -150,9 +148,8 @@ Finding openGl() {
 
 Finding display() {
   for (const char* name : {"WAYLAND_DISPLAY", "DISPLAY"}) {
-    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
       return {"display", true, std::string(name) + "=" + value};
-    }
   }
   return {"display", nullptr, "none: Studio can draw pages to files with --screenshot"};
 }

@@ -41,9 +41,8 @@ int importVerb(const Arguments& arguments) {
     return 0;
   }
   Table table{{"id", "name", "imported"}, {}};
-  for (const store::ImportReport::Run& run : report.runs) {
+  for (const store::ImportReport::Run& run : report.runs)
     table.rows.push_back({run.id, run.name, run.isNew ? "yes" : "was here already"});
-  }
   if (table.rows.empty()) {
     print(std::string("there are no runs in it\n"));
   } else {

@@ -134,14 +134,12 @@ std::string forPeople(const Json& run) {
   for (const char* part : {"config", "init", "environment"}) {
     if (!run.at(part).is_object() || run.at(part).empty()) continue;
     Table table{{part, "value"}, {}};
-    for (const auto& [key, value] : flatten(run.at(part))) {
+    for (const auto& [key, value] : flatten(run.at(part)))
       table.rows.push_back({key, plainText(value)});
-    }
     text += "\n" + toText(table);
   }
-  for (const char* part : {"needs", "metrics", "segments", "checkpoints", "artifacts", "events"}) {
+  for (const char* part : {"needs", "metrics", "segments", "checkpoints", "artifacts", "events"})
     text += section(part, run.at(part));
-  }
   return text;
 }
 

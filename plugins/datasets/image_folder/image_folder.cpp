@@ -66,9 +66,8 @@ double ImageFolder::memoryBytes() const {
           image.path.capacity() > std::string().capacity() ? image.path.capacity() + 1 : 0;
       bytes += static_cast<double>(sizeof(image) + onHeap);
     }
-    if (memory_[split].images) {
+    if (memory_[split].images)
       bytes += static_cast<double>(memory_[split].bytes + images.size() * sizeof(Memory::Image));
-    }
   }
   return bytes;
 }

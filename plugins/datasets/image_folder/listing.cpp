@@ -215,9 +215,8 @@ class Walk {
   void listClass(const std::string& path, const std::string& name, std::optional<Split> split) {
     const std::size_t before = count_;
     listFolder(path, labels_.at(name), split, 1);
-    if (count_ == before && split.value_or(Split::Train) == Split::Train) {
+    if (count_ == before && split.value_or(Split::Train) == Split::Train)
       throw FileError((root_ / path).string() + " has no PNG, JPEG or WebP files");
-    }
   }
 
   void listFolder(const std::string& path, std::int64_t label, std::optional<Split> split,
@@ -254,9 +253,8 @@ class Walk {
         const Split into = split ? *split : splitOf(below, options_);
         listing_.images[static_cast<std::size_t>(into)].push_back({below, label, 0});
       }
-      if (++count_ > kMostImages) {
+      if (++count_ > kMostImages)
         throw FileError(root_.string() + " has more than " + formatCount(kMostImages) + " images");
-      }
     }
   }
 

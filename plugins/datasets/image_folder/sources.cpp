@@ -120,9 +120,8 @@ std::shared_ptr<const Dataset> ImageFolderSource::open(const Config& config) con
   FolderOptions options = optionsFrom(config);
   options.listing.testFraction = config.real("test_fraction");
   options.listing.validationFraction = config.real("validation_fraction");
-  if (options.listing.testFraction + options.listing.validationFraction >= 1) {
+  if (options.listing.testFraction + options.listing.validationFraction >= 1)
     throw ConfigError("data.test_fraction and data.validation_fraction leave nothing for training");
-  }
   if (config.has("lists")) options.listing.lists = config.text("lists");
   return std::make_shared<ImageFolder>(config.text("folder"), options, infoFrom(config));
 }

@@ -71,9 +71,8 @@ void TextSampler::sample(const SampleRequest& request, Results& results) const {
   if (texts.begins && tokenizer.beginToken()) start.push_back(*tokenizer.beginToken());
   const text::TokenIds body = tokenizer.encode(prompt, "the prompt");
   start.insert(start.end(), body.begin(), body.end());
-  if (start.empty()) {
+  if (start.empty())
     throw ConfigError("the prompt is empty and the model's texts have no first token; give prompt");
-  }
   requireRoom(std::ssize(start), most, model.contextLength());
 
   const auto cache = model.makeCache(1);
