@@ -323,9 +323,8 @@ void ArtifactsPage::showMeta() {
     lines << (shown_.size() > 1 ? runName(run) + QStringLiteral(": ") + line : line);
   }
   const std::size_t selected = workbench_.selection().drawn().size();
-  if (selected > kMostRuns) {
+  if (selected > kMostRuns)
     lines << tr("%1 of %2 selected runs are drawn.").arg(kMostRuns).arg(selected);
-  }
   meta_->setText(lines.join(QLatin1Char('\n')));
 }
 

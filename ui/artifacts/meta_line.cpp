@@ -19,9 +19,8 @@ QString metaLine(const store::ArtifactRow& row) {
   } else if (!ids.empty() && !meta.contains("samples") && !meta.contains("images")) {
     parts << QObject::tr("%1 samples").arg(ids.size());
   }
-  if (const QString weights = metaText(meta, "weights"); !weights.isEmpty()) {
+  if (const QString weights = metaText(meta, "weights"); !weights.isEmpty())
     parts << QObject::tr("weights: ") + weights;
-  }
   if (const QString unit = metaText(meta, "unit"); !unit.isEmpty())
     parts << QObject::tr("unit: ") + unit;
   if (const Json& shape = stateMember(meta, "shape"); shape.is_array() && shape.size() <= 16) {

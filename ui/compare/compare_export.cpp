@@ -155,9 +155,8 @@ void ComparePage::showReport() {
 
 void ComparePage::copyOverrides() {
   if (data_ == nullptr) return;
-  if (differences_.runs.size() < 2) {
+  if (differences_.runs.size() < 2)
     differences_ = differenceList(*data_, differedRuns(*data_, choice_, scope_));
-  }
   if (differences_.runs.size() < 2) return;
   // Of the column that has the focus; the second where none has.
   const int column = std::max(2, differenceTree_->currentColumn());

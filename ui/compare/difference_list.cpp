@@ -163,9 +163,8 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
 
 QString overridesText(const CompareData& data, std::size_t run, std::size_t other) {
   QStringList lines;
-  for (const Difference& change : difference(data.runs[other].config, data.runs[run].config)) {
+  for (const Difference& change : difference(data.runs[other].config, data.runs[run].config))
     lines << QString::fromStdString(shellWord(change.key + "=" + tomlValue(change.after)));
-  }
   return lines.join(QLatin1Char('\n'));
 }
 

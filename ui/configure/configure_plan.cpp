@@ -111,9 +111,8 @@ void ConfigurePage::showForecast() {
   }
   QStringList note;
   if (isForecast_) {
-    if (forecast_.seconds > 0) {
+    if (forecast_.seconds > 0)
       note << tr("%1 in all, %2").arg(aboutDuration(forecast_.seconds), forecast_.timeSource);
-    }
     if (made > 0)
       note << (made == static_cast<int>(forecast_.runs.size())
                    ? tr("already queued or run")

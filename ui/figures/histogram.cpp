@@ -25,9 +25,8 @@ class HistogramFigure final : public Figure {
     if (view.shape.size() != 2 || view.shape[1] != 3)
       throw FileError("a histogram needs the shape [bins, 3]");
     static_cast<void>(sidesOf(view, {65'536}));
-    for (std::int64_t i = 0; i < view.shape[0]; ++i) {
+    for (std::int64_t i = 0; i < view.shape[0]; ++i)
       bins_.push_back({view.at(3 * i), view.at(3 * i + 1), view.at(3 * i + 2)});
-    }
   }
 
   QString summary() const override {

@@ -95,9 +95,8 @@ class ImageGridFigure final : public Figure {
   ImageGridFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
       : Figure(std::move(style)), meta_(meta) {
     const ArrayView view = arrayOf(meta, data);
-    if (view.shape.size() != 4 || view.dtype != "uint8") {
+    if (view.shape.size() != 4 || view.dtype != "uint8")
       throw FileError("an image grid needs uint8 values of the shape [n, height, width, channels]");
-    }
     const std::int64_t height = view.shape[1], width = view.shape[2], channels = view.shape[3];
     if (channels != 1 && channels != 3 && channels != 4)
       throw FileError("images have 1, 3 or 4 channels");

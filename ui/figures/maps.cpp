@@ -20,9 +20,8 @@ class HeatmapFigure final : public Figure {
   HeatmapFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
       : Figure(std::move(style)), meta_(meta) {
     const ArrayView view = arrayOf(meta, data);
-    if (view.shape.size() != 2 && view.shape.size() != 3) {
+    if (view.shape.size() != 2 && view.shape.size() != 3)
       throw FileError("a heat map needs the shape [rows, columns] or [n, rows, columns]");
-    }
     const std::size_t first = view.shape.size() - 2;
     const std::vector<int> sides =
         sidesOf(view, first == 0 ? std::vector{65'536, 65'536} : std::vector{4096, 65'536, 65'536});

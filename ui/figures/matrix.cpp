@@ -43,9 +43,7 @@ class MatrixFigure final : public Figure {
   QSize sizeHint() const override { return {640, 600}; }
 
   QString summary() const override {
-    if (!isCounts_) {
-      return QObject::tr("Matrix of %1 x %2 values").arg(rows_).arg(columns_);
-    }
+    if (!isCounts_) return QObject::tr("Matrix of %1 x %2 values").arg(rows_).arg(columns_);
     double total = 0, diagonal = 0;
     for (int row = 0; row < rows_; ++row) {
       total += rowSums_[static_cast<std::size_t>(row)];

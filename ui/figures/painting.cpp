@@ -33,9 +33,8 @@ Ticks niceTicks(double low, double high, int target) {
     }
   }
   const double first = std::ceil(low / step - 1e-9);
-  for (double index = first; index * step <= high + step * 1e-9; index += 1) {
+  for (double index = first; index * step <= high + step * 1e-9; index += 1)
     ticks.values.push_back(index * step);
-  }
   int decimals = 0;
   for (double scale = 1; decimals < 9; ++decimals, scale *= 10) {
     if (std::abs(step * scale - std::round(step * scale)) < 1e-6 * step * scale) break;

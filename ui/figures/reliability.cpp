@@ -50,9 +50,8 @@ class ReliabilityFigure final : public Figure {
     QString text = QStringLiteral("lower,upper,count,confidence,accuracy\n");
     for (const Bin& bin : bins_) {
       QStringList cells;
-      for (const double value : {bin.lower, bin.upper, bin.count, bin.confidence, bin.accuracy}) {
+      for (const double value : {bin.lower, bin.upper, bin.count, bin.confidence, bin.accuracy})
         cells << csvNumber(value);
-      }
       text += cells.join(QLatin1Char(',')) + QLatin1Char('\n');
     }
     return text;

@@ -186,9 +186,8 @@ class SpectrumFigure final : public Figure {
     const double mean = meanRank(layer);
     QString rankText = rankWord() + QLatin1Char(' ') +
                        (std::isnan(mean) ? QStringLiteral("\u2013") : number(mean, 1));
-    if (QFontMetricsF(painter.font()).horizontalAdvance(rankText) > panel.width() - nameWidth - 8) {
+    if (QFontMetricsF(painter.font()).horizontalAdvance(rankText) > panel.width() - nameWidth - 8)
       rankText = std::isnan(mean) ? QStringLiteral("\u2013") : number(mean, 1);
-    }
     drawLine(painter,
              QRectF(panel.left() + nameWidth + 8, panel.top(), panel.width() - nameWidth - 8, 18),
              Qt::AlignRight | Qt::AlignVCenter, rankText);

@@ -68,9 +68,8 @@ class TableFigure final : public Figure {
       throw FileError("a table is JSON with the keys columns and rows");
     for (const Json& column : table["columns"]) columns_ << cellText(column);
     for (const Json& row : table["rows"]) {
-      if (!row.is_array() || row.size() != static_cast<std::size_t>(columns_.size())) {
+      if (!row.is_array() || row.size() != static_cast<std::size_t>(columns_.size()))
         throw FileError("every row of a table has as many cells as there are columns");
-      }
       rows_.push_back(row);
     }
     decimals_.assign(static_cast<std::size_t>(columns_.size()), -1);

@@ -137,22 +137,19 @@ std::optional<Json> parseFieldText(const Field& field, const QString& text) {
           QStringLiteral("^\\[?\\s*(\\d+)\\s*(?:[x\u00d7,]|\\s)\\s*(\\d+)\\s*\\]?$"),
           QRegularExpression::CaseInsensitiveOption);
       const QRegularExpressionMatch match = kPair.match(trimmed);
-      if (match.hasMatch()) {
+      if (match.hasMatch())
         return Json::array({match.captured(1).toLongLong(), match.captured(2).toLongLong()});
-      }
       return numberFrom(FieldType::Integer, trimmed);
     }
     case FieldType::List: {
       QString inside = trimmed;
-      if (inside.startsWith(QLatin1Char('[')) && inside.endsWith(QLatin1Char(']'))) {
+      if (inside.startsWith(QLatin1Char('[')) && inside.endsWith(QLatin1Char(']')))
         inside = inside.mid(1, inside.size() - 2);
-      }
       Json list = Json::array();
       const QStringList parts = inside.split(QLatin1Char(','), Qt::SkipEmptyParts);
       for (const QString& part : parts) {
-        if (!part.trimmed().isEmpty()) {
+        if (!part.trimmed().isEmpty())
           list.push_back(elementFrom(field.elements.value_or(FieldType::Text), part.trimmed()));
-        }
       }
       return list;
     }

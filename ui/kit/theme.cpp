@@ -169,9 +169,8 @@ void applyTheme(ThemeKind kind) {
   palette.setColor(QPalette::Mid, t.line);
   palette.setColor(QPalette::Dark, t.line);
   palette.setColor(QPalette::Shadow, t.background);
-  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
+  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
     palette.setColor(QPalette::Disabled, role, t.muted);
-  }
   // Qt's style keeps a picture of an arrow for each palette it was asked with. Under a style sheet
   // that is a new one for each drawing: its memory is bounded.
   QPixmapCache::setCacheLimit(kMostPictures);
@@ -200,9 +199,8 @@ QColor seriesColor(std::int64_t runId, ThemeKind kind) {
                                                       0xffcc79a7, 0xffe69f00, 0xff56b4e9};
   const auto index = static_cast<std::size_t>(std::max<std::int64_t>(runId - 1, 0) % kSeries);
   const ThemeColors& t = themeColors(kind);
-  if (index == okabeIto.size()) {
+  if (index == okabeIto.size())
     return kind == ThemeKind::Light ? QColor(Qt::black) : QColor(Qt::white);
-  }
   return readable(QColor(okabeIto[index]), t.panel, 3.2);
 }
 
@@ -265,9 +263,8 @@ QColor cividis(double t) {
 
 QString number(double value, int decimals) {
   if (std::isnan(value)) return QStringLiteral("\u2013");
-  if (std::isinf(value)) {
+  if (std::isinf(value))
     return value > 0 ? QStringLiteral("\u221e") : QStringLiteral("\u2212\u221e");
-  }
   QString text =
       QLocale(QLocale::English, QLocale::UnitedStates).toString(std::abs(value), 'f', decimals);
   const bool isZero = std::none_of(text.cbegin(), text.cend(), [](QChar c) {

@@ -303,9 +303,8 @@ void MonitorPage::arrangeSection(Section& section, const std::vector<PlotCard*>&
     grid->setRowStretch(row, row < rows ? 1 : 0);
     grid->setRowMinimumHeight(row, row < rows ? px(kCardHeight) : 0);
   }
-  for (int column = 0; column < std::max(grid->columnCount(), parts); ++column) {
+  for (int column = 0; column < std::max(grid->columnCount(), parts); ++column)
     grid->setColumnStretch(column, column < parts ? 1 : 0);
-  }
   for (std::size_t i = 0; i < shown.size(); ++i) {
     grid->addWidget(shown[i], places[i].row, places[i].column, 1, places[i].span);
     shown[i]->show();

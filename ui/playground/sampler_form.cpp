@@ -409,9 +409,8 @@ QString SamplerForm::error() const {
     if (const QString problem = problemOf(*one); !problem.isEmpty()) return problem;
     if (one->axis != Axis::None) cells *= axisOf(*one).values.size();
   }
-  if (cells > SampleGrid::kMostCells) {
+  if (cells > SampleGrid::kMostCells)
     return tr("The grid has %1 cells; take at most %2").arg(cells).arg(SampleGrid::kMostCells);
-  }
   return {};
 }
 

@@ -406,9 +406,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                         .arg(row->id)
                         .arg(QString::fromStdString(row->name), runDetail(*row), state);
       const auto found = scores_.find(row->id);
-      if (found != scores_.end()) {
+      if (found != scores_.end())
         tip += tr("\n%1, last value: %2").arg(found->second.what, found->second.text);
-      }
       if (const QString mark = markWords(row->id); !mark.isEmpty())
         tip += tr("\nMarked: %1").arg(mark);
       if (const QString tags = tagsOf(row->id); !tags.isEmpty()) tip += tr("\nTags: %1").arg(tags);

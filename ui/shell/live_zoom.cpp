@@ -66,9 +66,8 @@ void LiveZoom::rescale(QWidget& widget) {
 void LiveZoom::apply(QWidget& root, double zoom) {
   if (zoom == zoom_) return;
   next_ = zoom;
-  for (auto known = known_.begin(); known != known_.end();) {
+  for (auto known = known_.begin(); known != known_.end();)
     known = known->object.isNull() ? known_.erase(known) : std::next(known);
-  }
   QList<QWidget*> widgets = root.findChildren<QWidget*>();
   widgets.append(&root);
   for (QWidget* widget : widgets) {

@@ -421,9 +421,8 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 
 void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
-  if (event->type() == QEvent::WindowStateChange && fullScreen_ != nullptr) {
+  if (event->type() == QEvent::WindowStateChange && fullScreen_ != nullptr)
     fullScreen_->setChecked(isFullScreen());
-  }
 }
 
 void MainWindow::setTheme(ThemeKind kind) {

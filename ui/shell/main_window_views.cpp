@@ -127,9 +127,8 @@ void MainWindow::openPage(const QString& id) {
 
 void MainWindow::takePage(int index, Page* page) {
   const QString id = pageIdAt(index);
-  for (QAction* one : page->findChildren<QAction*>()) {
+  for (QAction* one : page->findChildren<QAction*>())
     keys_.adopt(one, id, pages()[static_cast<std::size_t>(index)].title);
-  }
   history_.begin(id, page->viewState());
   outdated_.insert(index);
   connect(page, &Page::viewChanged, this, [this, index] { viewChosen(index); });

@@ -84,9 +84,8 @@ void FactTable::fitColumns() {
 void FactTable::keyPressEvent(QKeyEvent* event) {
   if (event->matches(QKeySequence::Copy)) {
     QStringList lines;
-    for (const QTreeWidgetItem* item : selectedItems()) {
+    for (const QTreeWidgetItem* item : selectedItems())
       lines << item->text(0) + QStringLiteral(" = ") + item->text(1);
-    }
     QGuiApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
     return;
   }

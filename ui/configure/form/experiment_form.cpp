@@ -128,9 +128,8 @@ QString ExperimentForm::lack(const ItemCard& item) const {
     const auto has = [&](const ItemCard* card) {
       return card != nullptr && offersEvery(card->offers, {need});
     };
-    if (!has(architecture) && !has(dataset) && !has(task) && !isMade(need)) {
+    if (!has(architecture) && !has(dataset) && !has(task) && !isMade(need))
       missing << asWords(need);
-    }
   }
   if (missing.isEmpty()) {
     return lacksImages(item, *architecture, task)
@@ -182,9 +181,8 @@ void ExperimentForm::showNotes() {
     int changed = 0;
     for (const FormRow* row : section->rows()) changed += row->isChanged() ? 1 : 0;
     QStringList note;
-    if (section == model_ && !document_.text("model.preset").empty()) {
+    if (section == model_ && !document_.text("model.preset").empty())
       note << tr("preset ") + QString::fromStdString(document_.text("model.preset"));
-    }
     if (section == aux_ || section == select_) {
       note << noteOf(section);
     } else if (section == init_) {

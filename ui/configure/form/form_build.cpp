@@ -144,9 +144,8 @@ FormRow* ExperimentForm::addChooser(FormSection* section, const std::string& key
   Field field =
       choiceField(key.substr(key.find('.') + 1), document_.text(key), catalog_->ids(kind), "");
   field.required = true;
-  if (const ItemCard* card = catalog_->find(kind, document_.text(key)); card != nullptr) {
+  if (const ItemCard* card = catalog_->find(kind, document_.text(key)); card != nullptr)
     field.doc = card->title + (card->paper.empty() ? "" : " (" + card->paper + ")");
-  }
   FormRow* row = addRow(section, key, title, field, 0);
   auto* list = qobject_cast<QComboBox*>(row->editor().input());
   auto* model = qobject_cast<QStandardItemModel*>(list->model());

@@ -41,9 +41,8 @@ Json ExperimentForm::defaults() const {
   if (const Json* observed = document_.find("observe");
       observed != nullptr && observed->is_object()) {
     for (const auto& entry : observed->items()) {
-      if (const ItemCard* card = catalog_->find(ItemKind::Analysis, entry.key()); card != nullptr) {
+      if (const ItemCard* card = catalog_->find(ItemKind::Analysis, entry.key()); card != nullptr)
         values["observe"][entry.key()] = defaultsOf(fieldsOfAnalysis(*card));
-      }
     }
   }
   return values;
