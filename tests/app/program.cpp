@@ -178,9 +178,8 @@ void writeSplit(const fs::path& folder, const std::string& name, int count, unsi
   for (int i = 0; i < count; ++i) {
     const int label = i % 4;
     labels.put(static_cast<char>(label));
-    for (int pixel = 0; pixel < 64; ++pixel) {
+    for (int pixel = 0; pixel < 64; ++pixel)
       images.put(static_cast<char>(10 + 60 * label + static_cast<int>(random() % 40)));
-    }
   }
 }
 

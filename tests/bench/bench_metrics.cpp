@@ -122,9 +122,8 @@ void timeIngest(int values, int pauseMilliseconds) {
     const double cpu = cpuSeconds();
     const double milliseconds = bench::timed([&] {
       for (std::int64_t step = 1; step <= records; ++step) {
-        if (pauseMilliseconds > 0) {
+        if (pauseMilliseconds > 0)
           std::this_thread::sleep_for(std::chrono::milliseconds(pauseMilliseconds));
-        }
         sink.metrics(recordOf(step, values));
       }
       sink.flush();

@@ -118,9 +118,8 @@ void expectOneAtATime(store::RunStore& store, std::size_t runs) {
       "SELECT run_id, json_extract(data, '$.to') FROM event WHERE kind = 'state' AND "
       "json_extract(data, '$.to') IN ('starting', 'done') ORDER BY id");
   ASSERT_EQ(table.rows.size(), 2 * runs);
-  for (std::size_t i = 0; i < table.rows.size(); i += 2) {
+  for (std::size_t i = 0; i < table.rows.size(); i += 2)
     EXPECT_EQ(table.rows[i][0], table.rows[i + 1][0]) << "two runs were in progress at once";
-  }
 }
 
 TEST_F(KilledQueue, WorksOnADeviceOnceHoweverManyWorkForIt) {

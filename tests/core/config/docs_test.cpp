@@ -64,9 +64,8 @@ TEST(ConfigurationPage, ExampleOfAChoiceMeansTheRunsItLists) {
 TEST(VocabularyPage, HasEveryKeyOfCoresOwnSchemas) {
   const std::string text = page("vocabulary.md");
   for (const Schema* schema : {&trainSchema(), &dataSchema(), &observeSchema()}) {
-    for (const std::string& key : schema->keys()) {
+    for (const std::string& key : schema->keys())
       EXPECT_NE(text.find("`" + key + "`"), std::string::npos) << key;
-    }
   }
 }
 

@@ -362,9 +362,8 @@ TEST(Plan, OfTheSameTextTwiceIsEqual) {
       "[sweep]\n'train.seed' = [0, 1]\n'model.width' = [64, 128]\n[[variant]]\nname = 'a'\n";
   const Plan first = planMore(more), second = planMore(more);
   ASSERT_EQ(names(first), names(second));
-  for (std::size_t i = 0; i < first.runs.size(); ++i) {
+  for (std::size_t i = 0; i < first.runs.size(); ++i)
     EXPECT_EQ(first.runs[i].config.dump(), second.runs[i].config.dump());
-  }
 }
 
 struct CommaFacet : std::numpunct<char> {

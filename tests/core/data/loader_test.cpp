@@ -35,9 +35,8 @@ class CountingDataset final : public LabelledImages {
   std::int64_t readImage(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
     if (id == failsAt) throw FileError("sample " + std::to_string(id) + " is damaged");
     if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(id % 3));
-    for (std::size_t i = 0; i < image.size(); ++i) {
+    for (std::size_t i = 0; i < image.size(); ++i)
       image[i] = static_cast<std::uint8_t>(static_cast<std::size_t>(id) + 13 * i);
-    }
     reads.fetch_add(1);
     return id % 7;
   }
@@ -290,9 +289,8 @@ TEST(Loader, RefusesWhatCannotBe) {
 }
 
 TEST(Splits, NamesGoBothWays) {
-  for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
+  for (const Split split : {Split::Train, Split::Validation, Split::Test})
     EXPECT_EQ(splitFromString(toString(split)), split);
-  }
   EXPECT_THROW((void)splitFromString("tset"), ConfigError);
 }
 

@@ -232,9 +232,8 @@ TEST(Safetensors, WhatIsWrittenReadsBackAlignedAndWithItsMetadata) {
   EXPECT_EQ(static_cast<unsigned char>(getFile(folder / "w")[0]) % 8, 0);
   const SafetensorsFile opened(folder / "w");
   EXPECT_EQ(opened.metadata().at("quote"), "\"\n");
-  for (const SafetensorsEntry& entry : opened.entries()) {
+  for (const SafetensorsEntry& entry : opened.entries())
     EXPECT_EQ(entry.begin % safetensorsElementSize(entry.dtype), 0u) << entry.name;
-  }
   std::vector<double> back(2);
   opened.read(*opened.find("wide"), std::as_writable_bytes(std::span(back)));
   EXPECT_EQ(back, wide);

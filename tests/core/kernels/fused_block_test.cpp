@@ -96,9 +96,8 @@ std::unique_ptr<VisionTransformer> made(const VisionTransformerConfig& config,
   auto model = std::make_unique<VisionTransformer>(config, 1);
   const c10::NoGradGuard noGrad;
   std::uint64_t seed = 10;
-  for (const auto& [name, tensor] : namedTensors(*model)) {
+  for (const auto& [name, tensor] : namedTensors(*model))
     tensor.add_(randomFloats(tensor.sizes(), seed++), 0.15);
-  }
   model->module().to(type);
   model->setGenerator(at::detail::createCPUGenerator(7));
   return model;

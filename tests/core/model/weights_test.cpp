@@ -148,9 +148,8 @@ TEST_F(Weights, HalfPrecisionFilesLoadIntoFloat) {
   for (auto& item : tensors) item.second = item.second.to(at::kBFloat16);
   writeTensors(file_, tensors);
   (void)loadWeights(read, file_);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
+  for (std::size_t i = 0; i < tensors.size(); ++i)
     EXPECT_TRUE(namedTensors(read)[i].second.equal(tensors[i].second.to(at::kFloat)));
-  }
 }
 
 TEST_F(Weights, WholeNumbersAreNotTakenForRealOnes) {

@@ -47,9 +47,8 @@ TEST(Attention, SoftMaskMultipliesAfterTheSoftmaxWithoutRenormalising) {
   input.multiplicative = lowerFactor(3, 0.5);
   const at::Tensor softened =
       at::stack({row({.416667, .416667}), row({.625, .375}), row({.75, .75})});
-  for (const AttentionPath path : {AttentionPath::Explicit, AttentionPath::Short}) {
+  for (const AttentionPath path : {AttentionPath::Explicit, AttentionPath::Short})
     EXPECT_LT(largestDifference(attend(input, path).values[0].narrow(1, 0, 2), softened), 1e-6);
-  }
   const at::Tensor sums = attend(input, AttentionPath::Explicit).effective.sum(-1).flatten();
   EXPECT_LT(largestDifference(sums, row({.583333, .875, 1})), 1e-6);
 
@@ -112,9 +111,8 @@ void expectShortAgrees() {
                         fast = runPath(input, AttentionPath::Short);
         // Sums of up to 197 products of order one in float32.
         EXPECT_LT(largestDifference(fast.values, slow.values), 1e-5);
-        for (std::size_t i = 0; i < slow.gradients.size(); ++i) {
+        for (std::size_t i = 0; i < slow.gradients.size(); ++i)
           EXPECT_LT(largestDifference(fast.gradients[i], slow.gradients[i]), 5e-5);
-        }
       }
     }
   }

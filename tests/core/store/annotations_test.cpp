@@ -26,9 +26,8 @@ class Edits : public testing::StoreTest {
 
   [[nodiscard]] std::vector<std::string> texts(RunField field) {
     std::vector<std::string> texts;
-    for (const EditRow& edit : one_.edits(run_, field)) {
+    for (const EditRow& edit : one_.edits(run_, field))
       texts.push_back(std::to_string(edit.version) + (edit.isTaken ? " " : " late ") + edit.text);
-    }
     return texts;
   }
 

@@ -139,9 +139,8 @@ TEST_F(ComparisonTest, NeverPoolsSweepPointsThatAreNamedBehindTheSeed) {
 
 TEST_F(ComparisonTest, NeverPoolsRunsOfUnknownSeeds) {
   // TensorBoard's files say nothing of a configuration.
-  for (const char* name : {"lr 0.1", "lr 0.01"}) {
+  for (const char* name : {"lr 0.1", "lr 0.01"})
     static_cast<void>(store_.addRuns(store_.experiment("imported", ""), {{.name = name}}));
-  }
   const auto variants = variantsOf(all());
   ASSERT_EQ(variants.size(), 2u);
   EXPECT_EQ(variants[1].name, "lr 0.01");

@@ -41,9 +41,8 @@ TEST_F(Place, OnANetworkFileSystemIsRefusedWithTheWayOut) {
   setFileSystemProbe({});
   { RunStore store(file()); }
   setFileSystemProbe([](const fs::path&) { return 0x6969u; });
-  for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly}) {
+  for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly})
     EXPECT_THROW(RunStore(file(), mode), RefusedError);
-  }
 }
 
 TEST_F(Place, OnALocalOrUnknownFileSystemIsTaken) {

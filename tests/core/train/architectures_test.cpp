@@ -34,9 +34,7 @@ class ExactResume : public testing::TestWithParam<int> {
     const Json tiny{{"image_size", 4},  {"patch_size", 2}, {"in_channels", 1},
                     {"num_classes", 4}, {"width", 24},     {"depth", 3},
                     {"heads", 2},       {"dropout", 0.1},  {"drop_path", 0.2}};
-    for (const auto& [key, value] : tiny.items()) {
-      values[key] = value;
-    }
+    for (const auto& [key, value] : tiny.items()) values[key] = value;
     const auto problems = resolveItem(made->card().schema, "model", values);
     for (const Problem& problem : problems) ADD_FAILURE() << problem.sentence();
     return [made, values](std::uint64_t seed) { return made->build(Config(values), seed); };

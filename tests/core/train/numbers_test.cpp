@@ -119,9 +119,8 @@ void expectTrajectory(const std::string& rule, const Json& table, bool clips) {
   const double rates[] = {0.01, 0.03, 0.02};
   for (int step = 0; step < 3; ++step) {
     const std::string number = std::to_string(step);
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
+    for (std::size_t i = 0; i < parameters.size(); ++i)
       parameters[i].mutable_grad() = all.at("input/grad_" + number + "/" + names[i]).clone();
-    }
     at::Tensor divisor;
     if (clips) {
       const at::Tensor norm = optimizer.gradientNorm();
@@ -188,9 +187,8 @@ TEST(Optimizer, ChangesNothingWhenToldToSkip) {
     optimizer.step(0.1, at::ones({}), {});
     EXPECT_TRUE(at::equal(weight.detach(), at::ones({3})));
     EXPECT_EQ(optimizer.updates().item<float>(), 0);
-    for (const auto& [name, moment] : optimizer.state()) {
+    for (const auto& [name, moment] : optimizer.state())
       EXPECT_EQ(moment.abs().max().item<float>(), 0) << name;
-    }
   }
 }
 
@@ -259,9 +257,8 @@ TEST(Ema, FollowsTimmFromTheFirstStep) {
     }
     Ema ema(parameters, std::stod(decay));
     for (int step = 1; step <= 3; ++step) {
-      for (std::size_t i = 0; i < names.size(); ++i) {
+      for (std::size_t i = 0; i < names.size(); ++i)
         parameters[i].copy_(all.at("input/param_" + std::to_string(step) + "/" + names[i]));
-      }
       ema.update(at::zeros({}), at::ones({}));
       for (std::size_t i = 0; i < names.size(); ++i) {
         const auto& wanted =

@@ -93,9 +93,8 @@ TEST(FashionMnist, AMissingFolderNamesThePackageThatBringsIt) {
 
 TEST(FashionMnist, IsThePublishedSet) {
   const Json defaults = FashionMnistSource().card().schema.defaults();
-  if (!std::filesystem::exists(defaults["folder"].get<std::string>())) {
+  if (!std::filesystem::exists(defaults["folder"].get<std::string>()))
     GTEST_SKIP() << "Debian's package dataset-fashion-mnist is not installed";
-  }
   const auto dataset = FashionMnistSource().open(Config(defaults));
   EXPECT_EQ(dataset->size(Split::Train), 60000);
   EXPECT_EQ(dataset->size(Split::Test), 10000);

@@ -80,9 +80,8 @@ TEST(LlamaWeights, OfAnotherSizeAreRefusedWithBothSizes) {
     return test::refusal<ConfigError>(
         [&] { (void)loadWeights(*build(tiny()), golden.folder / file); });
   };
-  for (const char* file : {"weights.safetensors", "consolidated.safetensors", "model_v1.bin"}) {
+  for (const char* file : {"weights.safetensors", "consolidated.safetensors", "model_v1.bin"})
     EXPECT_THAT(refusalOf(file), Names("skip")) << file;
-  }
 }
 
 TEST(LlamaSizes, EqualThePublishedOnes) {
@@ -182,9 +181,8 @@ TEST(LlamaText, LayersAsOneOperationAgreeWithTheirDefinitionInDoubleOnEveryCpuPa
             std::find(paths.begin(), paths.end(),
                       std::pair<std::string, std::string>("block", "fused")) != paths.end();
         EXPECT_EQ(isWhole, cpuPath() != CpuPath::Reference);
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
+        for (std::size_t i = 0; i < wanted.size(); ++i)
           EXPECT_TRUE(testing::isClose(ours[i].second, wanted[i].second, 2e-5)) << wanted[i].first;
-        }
       });
     }
   }

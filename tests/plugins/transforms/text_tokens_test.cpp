@@ -72,9 +72,8 @@ TEST(TextEncoder, EncodesALongTextOnceForAllThreads) {
   const std::string text = alphabet(200'000);
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; ++i)
       threads.emplace_back([&] { EXPECT_EQ(encoder.encode(text, "a text")->size(), text.size()); });
-    }
   }
   EXPECT_EQ(tokenizer->encodings(), 1);
   EXPECT_EQ(encoder.encode("short", "a text")->size(), 5U);

@@ -148,9 +148,8 @@ GoldenCase readGoldenCase(const std::filesystem::path& folder) {
     golden.io = textExpectations(golden.folder);
   }
   addNumbers(golden);
-  if (std::filesystem::exists(golden.folder / "grads.safetensors")) {
+  if (std::filesystem::exists(golden.folder / "grads.safetensors"))
     golden.gradients = readTensors(golden.folder / "grads.safetensors");
-  }
   return golden;
 }
 

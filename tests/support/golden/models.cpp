@@ -38,9 +38,8 @@ void refuseUnknownParts(const Json& theirs) {
     throw Unmapped("attention without a bias behind it has no counterpart");
   if (theirs.value("distill_token", false))
     throw Unmapped("a distillation token has no counterpart");
-  if (theirs.contains("representation") && !theirs.at("representation").is_null()) {
+  if (theirs.contains("representation") && !theirs.at("representation").is_null())
     throw Unmapped("a layer between the class token and the classifier has no counterpart");
-  }
   // DeiT III adds its positions to the patches alone.
   if (theirs.value("pos_embed", "") == "learned" && theirs.value("class_token", "") == "first" &&
       !theirs.value("pos_embed_has_class_row", true)) {

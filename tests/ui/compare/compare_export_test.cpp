@@ -56,9 +56,8 @@ TEST_F(CompareValues, LatexColumnsHaveOneNumberOfDecimals) {
 }
 
 TEST_F(CompareValues, SingleSeedsSayNothingOfTheDecimalsOfALatexColumn) {
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed)
     addAblationRun(store_, {"a", {{"width", 1}}, seed, {0.5 + 0.0001 * static_cast<double>(seed)}});
-  }
   addAblationRun(store_, {"b", {{"width", 2}}, 0, {0.6}});
   addAblationRun(store_, {"c", {{"width", 3}}, 0, {0.4}});
   const auto data = read();

@@ -57,9 +57,8 @@ TEST_F(CompareForest, TheTableHasTheSpreadThatIsChosen) {
 }
 
 TEST_F(CompareForest, TheTableShowsAllRowsThatFitThePage) {
-  for (int variant = 0; variant < 12; ++variant) {
+  for (int variant = 0; variant < 12; ++variant)
     addAblationRun(studio_.writer, {"v" + std::to_string(variant), {{"width", variant}}, 0, {0.5}});
-  }
   show();
   page_->resize(1100, 1000);
   page_->waitUntilIdle();

@@ -66,9 +66,8 @@ TEST_F(CompareValues, EveryFormSaysOfHowManySeedsEachIntervalIs) {
   const std::string left =
       "Not counted: 1 failed, 1 repeated with the same seed (the newest counts).";
   EXPECT_EQ(table.leftOut.toStdString(), left);
-  for (const QString& text : {toLatex(table, {}), toMarkdown(table, {})}) {
+  for (const QString& text : {toLatex(table, {}), toMarkdown(table, {})})
     EXPECT_THAT(text.toStdString(), test::HasTexts("3, 2 paired", left));
-  }
   EXPECT_THAT(toCsv(table, {}).toStdString(), test::HasTexts(left));
   const std::unique_ptr<Figure> figure = makeAblationFigure(table, {}, {});
   QImage image(figure->sizeHint(), QImage::Format_RGB32);

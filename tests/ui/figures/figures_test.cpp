@@ -318,9 +318,8 @@ TEST(Curve, KeepsASpikeAmongManyPoints) {
   const QImage image = figure->image(kSize, 1);
   int inMiddle = 0;  // pixels of the line halfway up, where only the spike passes
   const int row = kSize.height() / 2;
-  for (int x = 80; x < kSize.width() - 20; ++x) {
+  for (int x = 80; x < kSize.width() - 20; ++x)
     inMiddle += distance(image.pixelColor(x, row), themeColors().accent) < 160 ? 1 : 0;
-  }
   EXPECT_GE(inMiddle, 1);
   EXPECT_LE(inMiddle, 3);
 }

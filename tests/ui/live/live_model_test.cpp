@@ -166,9 +166,8 @@ TEST(LiveModel, WithoutAClassTokenAPatchIsTheQuery) {
   LiveModel model = modelWith({10});
   EXPECT_EQ(model.queryKind(), LiveQuery::Kind::Class);
   live::Frame frame = liveFrame(20);
-  for (live::AttentionLayer& layer : frame.attention) {
+  for (live::AttentionLayer& layer : frame.attention)
     layer.queries.back() = layer.keys.back() = {3, 0};
-  }
   model.add(frame);
   EXPECT_EQ(model.queryKind(), LiveQuery::Kind::Patch);
   EXPECT_EQ(model.wishes().queryRow, 0.5);

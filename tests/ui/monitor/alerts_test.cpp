@@ -17,9 +17,8 @@ class Alerts : public ::testing::Test {
  protected:
   void write(const std::vector<double>& values, const std::string& metric = "alerts/test") {
     store::RunStore::Batch batch;
-    for (const double value : values) {
+    for (const double value : values)
       batch.metrics.push_back({.step = step_++, .values = {{metric, value}}});
-    }
     studio_.writer.append(run_, 1, batch);
   }
   /// What is new is read and judged.

@@ -440,9 +440,8 @@ TEST(MonitorPage, TheSnapshotAtScaleTwoIsTheSamePictureWithTwiceThePixels) {
   // Lines are one device pixel, so only the layout is compared: mean difference per channel.
   double difference = 0;
   for (int y = 0; y < once.height(); ++y) {
-    for (int x = 0; x < once.width(); ++x) {
+    for (int x = 0; x < once.width(); ++x)
       difference += std::abs(qGray(once.pixel(x, y)) - qGray(small.pixel(x, y)));
-    }
   }
   EXPECT_LT(difference / (once.width() * once.height()), 4);
 }

@@ -111,9 +111,8 @@ TEST(MonitorGroups, TheSearchShowsWhatHasAllOfItsWords) {
   OpenMonitor open;
   open.page->search(QStringLiteral("train loss"));
   ASSERT_FALSE(open.page->cards().empty());
-  for (PlotCard* card : open.page->cards()) {
+  for (PlotCard* card : open.page->cards())
     EXPECT_THAT(card->metric(), test::HasTexts("train", "loss"));
-  }
   open.page->search(QStringLiteral("nothing has this name"));
   EXPECT_TRUE(open.page->cards().empty());
   open.page->search({});

@@ -18,9 +18,8 @@ TEST(ImageBoard, LabelsOfAGridAreWholeInTheToolTip) {
   drawing->base.values = {{"seed", 7}, {"count", 1}};
   drawing->grid.rows = GridAxis{"prompt", QStringLiteral("Prompt"), {"x", "y"}, {longLabel(), "y"}};
   drawing->grid.columns = GridAxis{"guidance", QStringLiteral("Guidance"), {1, 2}, {"1", "2"}};
-  for (const SampleSettings& settings : cellsOf(drawing->base, drawing->grid)) {
+  for (const SampleSettings& settings : cellsOf(drawing->base, drawing->grid))
     drawing->cells.push_back({.settings = settings});
-  }
   ImageBoard board;
   board.resize(400, 300);
   board.setDrawing(drawing);
@@ -40,9 +39,8 @@ TEST(ImageBoard, AGridOverSeedsNamesTheSeedOnce) {
   const auto drawing = std::make_shared<Drawing>();
   drawing->base.values = {{"seed", 0}, {"count", 2}};
   drawing->grid.rows = GridAxis{"seed", QStringLiteral("Seed"), {3, 8}, {"3", "8"}};
-  for (const SampleSettings& settings : cellsOf(drawing->base, drawing->grid)) {
+  for (const SampleSettings& settings : cellsOf(drawing->base, drawing->grid))
     drawing->cells.push_back({.settings = settings});
-  }
   ImageBoard board;
   board.resize(400, 300);
   board.setDrawing(drawing);

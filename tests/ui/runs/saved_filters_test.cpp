@@ -72,9 +72,8 @@ TEST(RunDifferences, AreValuesThatRunsOfOneNameDoNotShare) {
   for (const std::int64_t id : {1, 2, 3, 4}) runs[id] = alike(id);
   runs[4].name = "another";
   std::map<std::int64_t, FlatConfig> configs;
-  for (const std::int64_t id : {1, 2, 3, 4}) {
+  for (const std::int64_t id : {1, 2, 3, 4})
     configs[id] = {{"model.width", id == 3 ? 128 : 64}, {"model.depth", 4}, {"train.seed", id}};
-  }
   configs[2].emplace_back("train.clip", 1.5);
   const auto configOf = [&configs](const store::RunRow& run) -> const FlatConfig& {
     return configs.at(run.id);

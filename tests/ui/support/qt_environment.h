@@ -18,9 +18,8 @@ class QtEnvironment : public ::testing::Environment {
   void SetUp() override {
     qputenv("QT_QPA_PLATFORM", "offscreen");
     // A session without a runtime folder makes Qt warn.
-    if (!qEnvironmentVariableIsSet("XDG_RUNTIME_DIR")) {
+    if (!qEnvironmentVariableIsSet("XDG_RUNTIME_DIR"))
       qputenv("XDG_RUNTIME_DIR", runtime_.path().toLocal8Bit());
-    }
     static int argc = 1;
     static char name[] = "test";
     static char* argv[] = {name, nullptr};

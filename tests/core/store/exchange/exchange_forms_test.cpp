@@ -418,9 +418,8 @@ TEST_F(Forms, LeavesOutARunOfAFolderThatHasNoValues) {
 class FormsElsewhere : public Forms {};
 
 TEST_F(FormsElsewhere, AreReadByTensorBoardItself) {
-  if (tensorboardPython().empty()) {
+  if (tensorboardPython().empty())
     GTEST_SKIP() << "set VITRINE_TENSORBOARD_PYTHON to a Python that has the package tensorboard";
-  }
   fill();
   exportTo("board", {1});
   std::ofstream(out("read.py")) << R"(

@@ -119,9 +119,8 @@ TEST_F(HostileFile, CannotWriteOutsideTheFolderOfItsRun) {
   }
   EXPECT_FALSE(fs::exists("/tmp/vitrine-escaped"));
   EXPECT_FALSE(fs::exists(folder_ / "escaped"));
-  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "target")) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "target"))
     EXPECT_TRUE(entry.path().filename().string().starts_with("lab.")) << entry.path();
-  }
   EXPECT_THAT(refusalAfter("UPDATE checkpoint SET folder = '../run-x/step-000001150'"),
               Names("../run-x/step-000001150"));
   EXPECT_THAT(refusalAfter("UPDATE checkpoint SET folder = (SELECT 'run-' || uuid FROM run WHERE "

@@ -291,9 +291,8 @@ TEST_F(Exchange, BringsAnExportOfAnOlderVersionUpToDate) {
   EXPECT_EQ(import(file(), out("old.vitrine")).runs.size(), 1u);
   EXPECT_EQ(RunStore(file()).run(1).name, "old run");
   EXPECT_EQ(sha256OfFile(out("old.vitrine")), before);
-  for (const auto& entry : fs::directory_iterator(folder_)) {
+  for (const auto& entry : fs::directory_iterator(folder_))
     EXPECT_EQ(entry.path().string().find(".import-"), std::string::npos) << entry.path();
-  }
 }
 
 TEST_F(Exchange, LeavesNoCopyOfAnOlderVersionThatItRefusesAndNamesTheFile) {

@@ -116,9 +116,8 @@ TEST_F(Thinning, AgainWidensBucketsAndNeverForgetsTheCount) {
 TEST_F(Thinning, LeavesWhatAResumeCutsCountable) {
   auto [store, run] = openWithRunning();
   RunStore::Batch batch;
-  for (std::int64_t step = 1; step <= 1000; ++step) {
+  for (std::int64_t step = 1; step <= 1000; ++step)
     batch.metrics.push_back(record(step, {{"train/loss", valueAt(step)}}));
-  }
   store.append(run, 1, batch);
   checkpoint(store, run, 1, 530);
   store.setState(run, RunState::Interrupted, "");
@@ -171,9 +170,8 @@ TEST_F(Thinning, OfEveryKindOfRunKeepsTheDatabaseWhole) {
 TEST_F(Thinning, LeavesRunsInProgressAloneAndSaysSo) {
   auto [store, run] = openWithRunning();
   RunStore::Batch batch;
-  for (std::int64_t step = 1; step <= 100; ++step) {
+  for (std::int64_t step = 1; step <= 100; ++step)
     batch.metrics.push_back(record(step, {{"train/loss", valueAt(step)}}));
-  }
   store.append(run, 1, batch);
   const auto report = thinRuns(file(), std::array{run}, 10);
   EXPECT_EQ(report.at(0).refusal, "it is running; wait for its end or stop it");

@@ -81,9 +81,8 @@ TEST(Values, KeepEveryBit) {
   const auto bytes = packValues(values);
   ASSERT_EQ(bytes.size(), 8 * values.size());
   const auto again = unpackValues(bytes);
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i)
     EXPECT_EQ(std::bit_cast<std::uint64_t>(again[i]), std::bit_cast<std::uint64_t>(values[i])) << i;
-  }
 }
 
 TEST(Values, AreBigEndian) {

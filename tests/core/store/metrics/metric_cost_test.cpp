@@ -66,9 +66,8 @@ TEST_F(MetricCost, OfALongCurveIsOneLargeAllocation) {
   auto [store, run] = openWithRunning();
   for (std::int64_t first = 0; first < 60'500; first += 5500) {
     RunStore::Batch batch;
-    for (std::int64_t step = first; step < first + 5500; ++step) {
+    for (std::int64_t step = first; step < first + 5500; ++step)
       batch.metrics.push_back(record(step, {{"train/loss", 1.0}}));
-    }
     store.append(run, 1, batch);
   }
   static_cast<void>(store.points(run, "train/loss"));  // statements are prepared

@@ -105,9 +105,8 @@ TEST_F(Metrics, ComeBackBitForBitFromTheTailAndFromChunks) {
                                 : value);
   }
   RunStore::Batch batch;
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i)
     batch.metrics.push_back(record(static_cast<std::int64_t>(i), {{"train/loss", values[i]}}));
-  }
   store.append(run, 1, batch);
   ASSERT_EQ(RawDatabase(file()).integer("SELECT count(*) FROM metric_chunk"), 2);
   ASSERT_EQ(RawDatabase(file()).integer("SELECT count(*) FROM metric_tail"), 500);
@@ -356,9 +355,8 @@ TEST_F(Metrics, TakeAtMostNineBytesAPointWithEightOnAClock) {
 TEST_F(Metrics, ThatFillChunksAtOnceTakeNoRoomInTheTail) {
   auto [store, run] = openWithRunning();
   RunStore::Batch batch;
-  for (std::int64_t step = 1; step <= 10'000; ++step) {
+  for (std::int64_t step = 1; step <= 10'000; ++step)
     batch.metrics.push_back(record(step, {{"train/loss", 1.0}, {"train/top1", 0.5}}));
-  }
   store.append(run, 1, batch);
   RawDatabase raw(file());
   EXPECT_EQ(raw.integer("SELECT count(*) FROM clock_chunk"), 10);
@@ -386,9 +384,8 @@ TEST_F(Metrics, OfTheTailComeBeforeNewOnesInAChunk) {
 TEST_F(Metrics, NamedTwiceInARecordCountOnceWithTheLastValue) {
   auto [store, run] = openWithRunning();
   RunStore::Batch batch;
-  for (std::int64_t step = 0; step < 1001; ++step) {
+  for (std::int64_t step = 0; step < 1001; ++step)
     batch.metrics.push_back(record(step, {{"train/loss", 9.0}, {"train/loss", 1.0}}));
-  }
   store.append(run, 1, batch);
   for (const MetricPoint& point : store.points(run, "train/loss")) EXPECT_EQ(point.value, 1.0);
   EXPECT_EQ(store.points(run, "train/loss").size(), 1001u);

@@ -50,9 +50,8 @@ class SpoolTest : public testing::StoreTest {
   [[nodiscard]] std::vector<fs::path> sideFiles() const {
     std::vector<fs::path> files;
     std::error_code error;
-    for (fs::directory_iterator entry(spoolFolder(file()), error), end; entry != end; ++entry) {
+    for (fs::directory_iterator entry(spoolFolder(file()), error), end; entry != end; ++entry)
       files.push_back(entry->path());
-    }
     return files;
   }
   static std::vector<std::int64_t> stepsOf(RunStore& store, std::int64_t run) {

@@ -114,9 +114,8 @@ TEST(BatchBytes, GiveBackEveryBitAndRefuseWhatIsCut) {
   EXPECT_EQ(back.texts.at(0).text, "a text \xff");
   EXPECT_EQ(back.checkpoints.at(0).removed, batch.checkpoints[0].removed);
   EXPECT_EQ(back.progress->totalSteps, 70);
-  for (std::size_t size = 0; size < bytes.size(); ++size) {
+  for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_THROW(static_cast<void>(unpackBatch(std::span(bytes).first(size))), StoreError) << size;
-  }
   std::mt19937 random(3);
   for (int i = 0; i < 2000; ++i) {
     std::vector<std::byte> damaged = bytes;

@@ -23,9 +23,7 @@ TEST_F(SpoolTest, ContinuesOnAnotherDiskAndThenInMemoryWhenItsOwnRoomIsUsedUp) {
   }, there{};
   ASSERT_EQ(::stat(folder_.c_str(), &here), 0);
   ASSERT_EQ(::stat(elsewhere.c_str(), &there), 0);
-  if (here.st_dev == there.st_dev) {
-    GTEST_SKIP() << "there is no second file system to write to";
-  }
+  if (here.st_dev == there.st_dev) GTEST_SKIP() << "there is no second file system to write to";
   const auto run = [&](bool isKilled) {
     return inChild([&] {
       RunStore store(file());
@@ -120,9 +118,8 @@ TEST_F(SpoolTest, LosesNothingOnADiskThatIsReallyFull) {
     if (stepsOf(store, run) != upTo(step)) ::_exit(4);
     if (!store.check().empty()) ::_exit(5);
   });
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMount) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMount)
     GTEST_SKIP() << "mounting a small file system needs root";
-  }
   EXPECT_EQ(status, 0);
 }
 

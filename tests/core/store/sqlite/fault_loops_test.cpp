@@ -164,9 +164,8 @@ class FaultLoop : public testing::StoreTest {
   }
 
   void reset() const {
-    for (const char* suffix : {"", "-wal", "-shm", "-journal", ".needs-check"}) {
+    for (const char* suffix : {"", "-wal", "-shm", "-journal", ".needs-check"})
       fs::remove(file().string() + suffix);
-    }
     fs::copy_file(template_(), file());
   }
 

@@ -141,9 +141,8 @@ TEST_F(Opening, RefusesWhatItDidNotMakeAndNamesIt) {
       const std::string message = test::refusal<StoreError>([&] { RunStore store(copy, mode); });
       EXPECT_THAT(message, Names("hostile.sqlite", name)) << sql;
     }
-    for (const char* suffix : {"", "-wal", "-shm", ".gate"}) {
+    for (const char* suffix : {"", "-wal", "-shm", ".gate"})
       std::filesystem::remove(copy.string() + suffix);
-    }
   }
 }
 

@@ -123,9 +123,8 @@ TEST_F(Processes, LoseNothingAcknowledgedWhenKilledInTheMiddle) {
       EXPECT_GE(static_cast<std::int64_t>(points.size()), 125 * commits)
           << "an acknowledged point is lost";
       EXPECT_EQ(points.size() % 125, 0u);
-      for (const MetricPoint& point : points) {
+      for (const MetricPoint& point : points)
         ASSERT_EQ(point.value, static_cast<double>(point.step * 10 + metric));
-      }
     }
     EXPECT_THAT(store.reapLostRuns(), ::testing::ElementsAre(run.id));
   }

@@ -136,9 +136,8 @@ TEST_F(StrayOpen, IsDoneByNothingTheStoreDoes) {
     (void)checkContents(file, CheckpointFiles::Verified);
     (void)databaseSpace(file);
     const std::vector<std::int64_t> ids{id};
-    for (const char* name : {"out.vitrine", "out.csv", "out.jsonl", "board"}) {
+    for (const char* name : {"out.vitrine", "out.csv", "out.jsonl", "board"})
       exportRuns(file, ids, folder_ / name, exportFormatOf(name), ExportedCheckpoints::All);
-    }
     (void)importRuns(file, folder_ / "out.vitrine", Duplicates::Copy, "");
     (void)importRuns(file, folder_ / "board", Duplicates::Copy, "");
     store.setState(id, RunState::Done);

@@ -54,9 +54,8 @@ TEST_F(Views, HaveExactlyTheColumnsThatAreDocumented) {
        "place run_id name state priority device time_limit depends_on enqueued_at attempts held"}};
   for (const auto& [view, columns] : views) {
     std::string actual;
-    for (const std::string& column : store.query("SELECT * FROM " + view).columns) {
+    for (const std::string& column : store.query("SELECT * FROM " + view).columns)
       actual += (actual.empty() ? "" : " ") + column;
-    }
     EXPECT_EQ(actual, columns) << view;
   }
   EXPECT_EQ(store.query("SELECT name FROM sqlite_schema WHERE type = 'view'").rows.size(),
