@@ -18,13 +18,6 @@ bool isSource(const fs::path& file) {
   return ending == ".h" || ending == ".cpp" || ending == ".cu" || ending == ".cuh";
 }
 
-std::string contentOf(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw std::runtime_error("cannot read '" + file.string() + "'");
-  return text;
-}
-
 /// Between the quotes of an include line; "" for any other line.
 std::string_view quotedIn(std::string_view line) {
   const auto skip = [&line](std::string_view word) {
@@ -38,6 +31,13 @@ std::string_view quotedIn(std::string_view line) {
 }
 
 }  // namespace
+
+std::string contentOf(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw std::runtime_error("cannot read '" + file.string() + "'");
+  return text;
+}
 
 std::vector<std::string> quotedIncludes(std::string_view text) {
   std::vector<std::string> found;

@@ -13,6 +13,9 @@ struct Include {
   std::string from, to;
 };
 
+/// \throws std::runtime_error  it cannot be read
+[[nodiscard]] std::string contentOf(const std::filesystem::path& file);
+
 /// The quoted includes of one file, as they are written.
 [[nodiscard]] std::vector<std::string> quotedIncludes(std::string_view text);
 

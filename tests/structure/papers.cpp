@@ -1,11 +1,9 @@
 #include "tests/structure/papers.h"
 
-#include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <set>
-#include <stdexcept>
+
+#include "tests/structure/includes.h"
 
 namespace vitrine::structure {
 
@@ -19,13 +17,6 @@ const std::set<std::string> kNames{"vit", "illama", "visionllama", "dit",       
 bool isUpper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 bool isLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool isJoint(char c) { return c == '_' || c == '-'; }
-
-std::string lower(std::string_view word) {
-  std::string small(word);
-  std::transform(small.begin(), small.end(), small.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return small;
-}
 
 /// Whether a word of an identifier begins at `at`: behind a joint, and where the case rises or the
 /// last of several capitals begins a small word.
@@ -64,8 +55,8 @@ bool isRead(const fs::path& file) {
 
 }  // namespace
 
-std::vector<PaperName> paperNames(const std::string& file, std::string_view text) {
-  std::vector<PaperName> found;
+std::vector<FoundWord> paperNames(const std::string& file, std::string_view text) {
+  std::vector<FoundWord> found;
   int line = 1;
   for (std::size_t at = 0; at < text.size();) {
     if (!isLetter(text[at])) {
@@ -82,48 +73,28 @@ std::vector<PaperName> paperNames(const std::string& file, std::string_view text
   return found;
 }
 
-std::vector<PaperName> paperNamesBelow(const fs::path& root,
+std::vector<FoundWord> paperNamesBelow(const fs::path& root,
                                        const std::vector<std::string>& folders) {
-  std::vector<PaperName> found;
+  std::vector<FoundWord> found;
   for (const std::string& folder : folders) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
       if (!entry.is_regular_file() || !isRead(entry.path())) continue;
-      std::ifstream in(entry.path(), std::ios::binary);
-      const std::string text{std::istreambuf_iterator<char>(in), {}};
-      if (!in) throw std::runtime_error("cannot read '" + entry.path().string() + "'");
       const std::string file = entry.path().lexically_relative(root).generic_string();
-      for (PaperName& one : paperNames(file, text)) found.push_back(std::move(one));
+      for (FoundWord& one : paperNames(file, contentOf(entry.path())))
+        found.push_back(std::move(one));
     }
   }
   return found;
 }
 
-std::vector<std::string> violations(const std::vector<PaperName>& found,
-                                    const std::vector<NamedPaper>& allowed) {
-  std::vector<std::string> sentences;
-  std::vector<bool> isUsed(allowed.size(), false);
-  for (const PaperName& one : found) {
-    bool isAllowed = false;
-    for (std::size_t i = 0; i < allowed.size(); ++i) {
-      if (allowed[i].name != lower(one.name) || !one.file.starts_with(allowed[i].file)) continue;
-      isAllowed = isUsed[i] = true;
-    }
-    if (!isAllowed) {
-      sentences.push_back(one.file + ":" + std::to_string(one.line) + ": '" + one.name +
-                          "' names a paper; what serves all of them names none.");
-    }
-  }
-  for (std::size_t i = 0; i < allowed.size(); ++i) {
-    if (!isUsed[i]) {
-      sentences.push_back("'" + allowed[i].name + "' is not in " + allowed[i].file +
-                          " any more: remove it from tests/structure/papers.cpp.");
-    }
-  }
-  return sentences;
+std::vector<std::string> paperViolations(const std::vector<FoundWord>& found,
+                                         const std::vector<AllowedWord>& allowed) {
+  return violations(found, allowed, "a paper's name; what serves all of them names none.",
+                    "papers.cpp");
 }
 
-const std::vector<NamedPaper>& namedPapers() {
-  static const std::vector<NamedPaper> named{
+const std::vector<AllowedWord>& namedPapers() {
+  static const std::vector<AllowedWord> named{
       {"core/kernels/", "mlstm", "the operation has no other name"},
       {"core/kernels/mlstm.h", "xlstm", "cites the paper that defines the operation"},
   };

@@ -6,35 +6,23 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/structure/words.h"
+
 namespace vitrine::structure {
-
-/// A paper's name on one line of a file.
-struct PaperName {
-  std::string file;
-  int line = 0;
-  std::string name;  ///< as the line spells it
-};
-
-/// A place where a name stays, with the reason.
-struct NamedPaper {
-  std::string file;  ///< how the file's path begins
-  std::string name;
-  std::string reason;
-};
 
 /// Whole words of `text` that name a paper. Words are split at underscores and at changes of case:
 /// "IllamaPage", "kVisionLlama" and "vit_page.h" name papers, "activity", "sites" and "LlamaNames"
 /// do not.
-[[nodiscard]] std::vector<PaperName> paperNames(const std::string& file, std::string_view text);
+[[nodiscard]] std::vector<FoundWord> paperNames(const std::string& file, std::string_view text);
 /// Of the sources below `folders` of `root`.
-[[nodiscard]] std::vector<PaperName> paperNamesBelow(const std::filesystem::path& root,
+[[nodiscard]] std::vector<FoundWord> paperNamesBelow(const std::filesystem::path& root,
                                                      const std::vector<std::string>& folders);
 
 /// One sentence for each name outside `allowed`, and for each entry that is not needed any more.
-[[nodiscard]] std::vector<std::string> violations(const std::vector<PaperName>& found,
-                                                  const std::vector<NamedPaper>& allowed);
+[[nodiscard]] std::vector<std::string> paperViolations(const std::vector<FoundWord>& found,
+                                                       const std::vector<AllowedWord>& allowed);
 
 /// The exceptions of this tree.
-[[nodiscard]] const std::vector<NamedPaper>& namedPapers();
+[[nodiscard]] const std::vector<AllowedWord>& namedPapers();
 
 }  // namespace vitrine::structure

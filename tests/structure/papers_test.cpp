@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 std::vector<std::string> namesIn(std::string_view text) {
   std::vector<std::string> names;
-  for (const PaperName& one : paperNames("core/a.cpp", text)) names.push_back(one.name);
+  for (const FoundWord& one : paperNames("core/a.cpp", text)) names.push_back(one.word);
   return names;
 }
 
@@ -31,19 +31,20 @@ TEST(PaperNames, AreNotFoundInsideOtherWords) {
 }
 
 TEST(PaperNames, StayWhereATableSaysSoAndOnlyAsLong) {
-  const std::vector<NamedPaper> allowed{{"core/kernels/", "mlstm", "a test"}};
-  EXPECT_THAT(violations({{"core/kernels/mlstm.h", 3, "mLSTM"}}, allowed), IsEmpty());
-  EXPECT_THAT(violations({{"core/nn/norm.h", 3, "mLSTM"}}, allowed),
-              ElementsAre("core/nn/norm.h:3: 'mLSTM' names a paper; what serves all of them names "
-                          "none.",
-                          "'mlstm' is not in core/kernels/ any more: remove it from "
-                          "tests/structure/papers.cpp."));
+  const std::vector<AllowedWord> allowed{{"core/kernels/", "mlstm", "a test"}};
+  EXPECT_THAT(paperViolations({{"core/kernels/mlstm.h", 3, "mLSTM"}}, allowed), IsEmpty());
+  EXPECT_THAT(
+      paperViolations({{"core/nn/norm.h", 3, "mLSTM"}}, allowed),
+      ElementsAre("core/nn/norm.h:3: 'mLSTM': a paper's name; what serves all of them names "
+                  "none.",
+                  "'mlstm' is not in core/kernels/ any more: remove it from "
+                  "tests/structure/papers.cpp."));
 }
 
 TEST(Tree, CoreAndWindowNameNoPaper) {
   std::string sentences;
   for (const std::string& one :
-       violations(paperNamesBelow(VITRINE_SOURCE_DIR, {"core", "ui"}), namedPapers()))
+       paperViolations(paperNamesBelow(VITRINE_SOURCE_DIR, {"core", "ui"}), namedPapers()))
     sentences += one + "\n";
   EXPECT_EQ(sentences, "");
 }

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
-#include <stdexcept>
 #include <utility>
+
+#include "tests/structure/includes.h"
 
 namespace vitrine::structure {
 
@@ -212,11 +211,8 @@ std::vector<WindowText> textsOfWindow(const fs::path& root, TextReader& read) {
     const fs::path& path = entry.path();
     if (!entry.is_regular_file() || (path.extension() != ".cpp" && path.extension() != ".h"))
       continue;
-    std::ifstream in(path, std::ios::binary);
-    const std::string source{std::istreambuf_iterator<char>(in), {}};
-    if (!in) throw std::runtime_error("cannot read '" + path.string() + "'");
     const std::string file = path.lexically_relative(root).generic_string();
-    for (WindowText& one : read(file, source)) found.push_back(std::move(one));
+    for (WindowText& one : read(file, contentOf(path))) found.push_back(std::move(one));
   }
   return found;
 }

@@ -38,8 +38,7 @@ struct Document {
 };
 
 Document readDocument() {
-  std::ifstream in(kDocument);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = contentOf(kDocument);
   const std::string fence = "```\n";
   const std::size_t heading = text.find("\n## Rooms\n");
   const std::size_t begin = heading == std::string::npos ? heading : text.find(fence, heading);

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <set>
-#include <stdexcept>
 #include <utility>
+
+#include "tests/structure/includes.h"
 
 namespace vitrine::structure {
 
@@ -34,13 +33,6 @@ constexpr std::array<std::string_view, 5> kReplacedParts{"PutBack", "SettleMs", 
 const std::set<std::string_view> kNoTypes{"Asked", "Kept", "Told", "Wanted"};
 
 bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::string lower(std::string_view word) {
-  std::string small(word);
-  std::transform(small.begin(), small.end(), small.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return small;
-}
 
 /// A signal or slot that is named after a wish: "tokenAsked", "startWanted"; "isAsked" is a flag.
 bool isWish(std::string_view word) {
@@ -71,14 +63,14 @@ bool isRead(const fs::path& file) {
          name == "vitrine";
 }
 
-std::string contentOf(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw std::runtime_error("cannot read '" + file.string() + "'");
-  return text;
-}
-
 }  // namespace
+
+std::string lower(std::string_view word) {
+  std::string small(word);
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return small;
+}
 
 std::vector<FoundWord> forbiddenWords(const std::string& file, std::string_view text) {
   std::vector<FoundWord> found;
@@ -139,24 +131,25 @@ std::vector<FoundWord> forbiddenWords(const fs::path& root) {
 }
 
 std::vector<std::string> violations(const std::vector<FoundWord>& found,
-                                    const std::vector<AllowedWord>& allowed) {
+                                    const std::vector<AllowedWord>& allowed,
+                                    const std::string& fault, const std::string& table) {
   std::vector<std::string> sentences;
   std::vector<bool> isUsed(allowed.size(), false);
   for (const FoundWord& one : found) {
     bool isAllowed = false;
     for (std::size_t i = 0; i < allowed.size(); ++i) {
-      if (allowed[i].word != one.word || !one.file.starts_with(allowed[i].file)) continue;
+      if (lower(allowed[i].word) != lower(one.word) || !one.file.starts_with(allowed[i].file))
+        continue;
       isAllowed = isUsed[i] = true;
     }
-    if (!isAllowed) {
+    if (!isAllowed)
       sentences.push_back(one.file + ":" + std::to_string(one.line) + ": '" + one.word +
-                          "': write the plain term (resources/docs/vocabulary.md).");
-    }
+                          "': " + fault);
   }
   for (std::size_t i = 0; i < allowed.size(); ++i) {
     if (!isUsed[i]) {
       sentences.push_back("'" + allowed[i].word + "' is not in " + allowed[i].file +
-                          " any more: remove it from tests/structure/words_table.cpp.");
+                          " any more: remove it from tests/structure/" + table + ".");
     }
   }
   return sentences;

@@ -27,8 +27,13 @@ struct AllowedWord {
 };
 [[nodiscard]] const std::vector<AllowedWord>& allowedWords();
 
-/// A sentence for each word that is not allowed, and for each permission without a use.
-[[nodiscard]] std::vector<std::string> violations(const std::vector<FoundWord>& found,
-                                                  const std::vector<AllowedWord>& allowed);
+/// A sentence for each word that is not allowed, and for each permission without a use. Upper and
+/// lower case are alike. \param fault  of a word  \param table  file of the permissions
+[[nodiscard]] std::vector<std::string> violations(
+    const std::vector<FoundWord>& found, const std::vector<AllowedWord>& allowed,
+    const std::string& fault = "write the plain term (resources/docs/vocabulary.md).",
+    const std::string& table = "words_table.cpp");
+
+[[nodiscard]] std::string lower(std::string_view word);
 
 }  // namespace vitrine::structure
