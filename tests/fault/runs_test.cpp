@@ -16,8 +16,7 @@
 namespace vitrine {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using ::testing::HasSubstr, ::testing::IsEmpty;
 
 class EvilRuns : public testing::FaultTest {};
 

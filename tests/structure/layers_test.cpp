@@ -7,9 +7,7 @@
 namespace vitrine::structure {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::StartsWith;
 
 Table smallTable() {
   return {.layers = {{"", {{"core"}, {"plugins", "ui"}}},

@@ -8,8 +8,7 @@
 namespace vitrine::structure {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 
 std::vector<std::string> textsIn(std::string_view source) {
   std::vector<std::string> texts;

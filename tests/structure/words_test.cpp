@@ -7,8 +7,7 @@
 namespace vitrine::structure {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 
 std::vector<std::string> wordsIn(std::string_view text) {
   std::vector<std::string> words;

@@ -8,8 +8,7 @@
 namespace vitrine {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 
 TEST(RunCurve, KeepsTheLaterOfTwoValuesAtOnePlaceAndNothingThatGoesBack) {
   RunCurve curve;

@@ -8,9 +8,7 @@ namespace vitrine {
 namespace {
 
 using ::testing::IsEmpty;
-using testing_support::codes;
-using testing_support::planMore;
-using testing_support::sentences;
+using testing_support::codes, testing_support::planMore, testing_support::sentences;
 
 constexpr const char* kUuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
 

@@ -10,12 +10,8 @@ namespace vitrine {
 namespace {
 
 using testing::ElementsAre;
-using testing_support::codes;
-using testing_support::kGoodFile;
-using testing_support::planMore;
-using testing_support::planText;
-using testing_support::sampleCatalog;
-using testing_support::sentences;
+using testing_support::codes, testing_support::kGoodFile, testing_support::planMore;
+using testing_support::planText, testing_support::sampleCatalog, testing_support::sentences;
 
 const char* const kTwoByThree =
     "[sweep]\n\"train.seed\" = [0, 1, 2]\n"

@@ -13,11 +13,8 @@
 namespace vitrine {
 namespace {
 
-using testing_support::codes;
-using testing_support::kGoodFile;
-using testing_support::planMore;
-using testing_support::planText;
-using testing_support::sentences;
+using testing_support::codes, testing_support::kGoodFile, testing_support::planMore;
+using testing_support::planText, testing_support::sentences;
 
 std::string repeated(const std::string& text, int times) {
   std::string all;

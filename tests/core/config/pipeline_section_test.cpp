@@ -7,9 +7,7 @@
 namespace vitrine {
 namespace {
 
-using testing_support::codes;
-using testing_support::kGoodFile;
-using testing_support::sampleCatalog;
+using testing_support::codes, testing_support::kGoodFile, testing_support::sampleCatalog;
 
 Catalog catalogWithTransforms() {
   Catalog catalog = sampleCatalog();

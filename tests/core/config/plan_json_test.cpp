@@ -13,9 +13,7 @@ namespace vitrine {
 namespace {
 
 using test::Names;
-using testing_support::codes;
-using testing_support::planMore;
-using testing_support::sampleCatalog;
+using testing_support::codes, testing_support::planMore, testing_support::sampleCatalog;
 
 /// Everything that a plan can have: variants, stages, a sweep, sources, a grid, what is left out.
 Plan richPlan() {

@@ -15,12 +15,8 @@ namespace vitrine {
 namespace {
 
 using testing::ElementsAre;
-using testing_support::kGoodFile;
-using testing_support::names;
-using testing_support::planMore;
-using testing_support::planText;
-using testing_support::sampleCatalog;
-using testing_support::sentences;
+using testing_support::kGoodFile, testing_support::names, testing_support::planMore;
+using testing_support::planText, testing_support::sampleCatalog, testing_support::sentences;
 using testing_support::value;
 
 PlannedRun onlyRun(const Plan& plan) {

@@ -10,12 +10,8 @@ namespace vitrine {
 namespace {
 
 using test::Names;
-using testing_support::codes;
-using testing_support::kGoodFile;
-using testing_support::planMore;
-using testing_support::planText;
-using testing_support::sampleCatalog;
-using testing_support::sentences;
+using testing_support::codes, testing_support::kGoodFile, testing_support::planMore;
+using testing_support::planText, testing_support::sampleCatalog, testing_support::sentences;
 
 Problem sole(const Plan& plan) {
   const Problem none;

@@ -11,11 +11,8 @@ namespace vitrine {
 namespace {
 
 using ::testing::ElementsAre;
-using testing_support::codes;
-using testing_support::names;
-using testing_support::planMore;
-using testing_support::sentences;
-using testing_support::value;
+using testing_support::codes, testing_support::names, testing_support::planMore;
+using testing_support::sentences, testing_support::value;
 
 constexpr const char* kSelect =
     "[select]\ngrid = { 'train.optimizer.learning_rate' = [1e-3, 3e-4] }\n"

@@ -11,9 +11,7 @@ namespace vitrine {
 namespace {
 
 using testing::ElementsAre;
-using testing_support::codes;
-using testing_support::planMore;
-using testing_support::sampleCatalog;
+using testing_support::codes, testing_support::planMore, testing_support::sampleCatalog;
 using testing_support::sentences;
 
 Json trainOf(const std::string& more, const std::vector<std::string>& overrides = {}) {

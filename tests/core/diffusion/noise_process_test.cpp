@@ -16,8 +16,7 @@
 namespace vitrine::diffusion {
 namespace {
 
-using test::Fails;
-using test::Names;
+using test::Fails, test::Names;
 using testing::expectRuleReproduced;
 
 at::Tensor noise(at::IntArrayRef shape, std::uint64_t seed) {

@@ -13,8 +13,7 @@
 namespace vitrine {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::Pair;
+using ::testing::ElementsAre, ::testing::Pair;
 using test::Names;
 
 const std::filesystem::path kFixture =

@@ -10,8 +10,7 @@
 namespace vitrine::jobs {
 namespace {
 
-using test::Fails;
-using test::Names;
+using test::Fails, test::Names;
 using ::testing::ElementsAre;
 using What = Command::What;
 

@@ -22,8 +22,7 @@
 namespace vitrine::jobs {
 namespace {
 
-using test::Fails;
-using test::Names;
+using test::Fails, test::Names;
 
 class Launcher : public testing::StoreTest {
  protected:

@@ -13,12 +13,8 @@
 namespace vitrine::jobs {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Pair;
+using std::chrono::milliseconds, std::chrono::seconds;
+using ::testing::DoubleNear, ::testing::ElementsAre, ::testing::IsEmpty, ::testing::Pair;
 
 std::string statLine(const std::string& name, const std::string& user, const std::string& kernel,
                      const std::string& pages) {

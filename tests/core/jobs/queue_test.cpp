@@ -23,10 +23,8 @@
 namespace vitrine::jobs {
 namespace {
 
-using test::Fails;
-using test::Names;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using test::Fails, test::Names;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 
 const Device kCpu{"cpu", "", "", 0, 0};
 const Device kGpu{"cuda:1", "GPU-b", "", 0, 0};

@@ -14,8 +14,7 @@
 namespace vitrine::cpu {
 namespace {
 
-using nn::largestDifference;
-using nn::randomFloats;
+using nn::largestDifference, nn::randomFloats;
 
 MatrixView viewOf(const at::Tensor& matrix) {
   return {matrix.const_data_ptr<float>(), matrix.stride(0), matrix.stride(1)};

@@ -13,8 +13,7 @@
 namespace vitrine::kernels {
 namespace {
 
-using nn::drawn;
-using nn::randomFloats;
+using nn::drawn, nn::randomFloats;
 
 /// Angles of positions on a line: n * 10000^(-2m/d).
 at::Tensor lineAngles(std::int64_t tokens, std::int64_t headDim) {

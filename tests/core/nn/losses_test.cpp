@@ -18,11 +18,8 @@ namespace {
 const std::filesystem::path kFolder =
     std::filesystem::path(VITRINE_SOURCE_DIR) / "tests/golden/training/losses_bce";
 
-using testing::binaryCrossEntropy;
-using testing::expectRuleReproduced;
-using testing::OverClasses;
-using testing::smoothedTargets;
-using testing::softCrossEntropy;
+using testing::binaryCrossEntropy, testing::expectRuleReproduced, testing::OverClasses;
+using testing::smoothedTargets, testing::softCrossEntropy;
 
 constexpr const char* kCase = "training/losses_bce";
 

@@ -17,10 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::Names;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::Field;
-using ::testing::IsEmpty;
+using ::testing::AllOf, ::testing::ElementsAre, ::testing::Field, ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const fs::path kFixtures = VITRINE_FIXTURE_FOLDER;

@@ -17,8 +17,7 @@ namespace vitrine::store {
 namespace {
 
 using test::Fails;
-using ::testing::ElementsAre;
-using ::testing::SizeIs;
+using ::testing::ElementsAre, ::testing::SizeIs;
 
 class Edits : public testing::StoreTest {
  protected:

@@ -9,8 +9,7 @@
 namespace vitrine::store {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 
 class ChangeReaderTest : public testing::StoreTest {
  protected:

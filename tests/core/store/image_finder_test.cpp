@@ -9,8 +9,7 @@ namespace vitrine::store {
 namespace {
 
 using test::Fails;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 using Asked = ImageCondition::Test;
 
 class ImageFinder : public testing::StoreTest {

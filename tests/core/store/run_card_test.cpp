@@ -15,11 +15,8 @@
 namespace vitrine::store {
 namespace {
 
-using testing::addClassification;
-using testing::addDrawing;
-using testing::addTaskRun;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using testing::addClassification, testing::addDrawing, testing::addTaskRun;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 
 class RunCards : public testing::StoreTest {
  protected:

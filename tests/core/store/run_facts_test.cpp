@@ -11,10 +11,7 @@
 namespace vitrine::store {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Pair;
-using ::testing::SizeIs;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::Pair, ::testing::SizeIs;
 
 class RunFacts : public testing::StoreTest {};
 

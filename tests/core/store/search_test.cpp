@@ -8,8 +8,7 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::UnorderedElementsAre;
+using ::testing::ElementsAre, ::testing::UnorderedElementsAre;
 
 class Search : public testing::FullDatabase {
  protected:

@@ -19,9 +19,7 @@
 namespace vitrine::text {
 namespace {
 
-using test::Fails;
-using test::Names;
-using test::refusal;
+using test::Fails, test::Names, test::refusal;
 using ::testing::ElementsAre;
 
 TEST(ByteTokenizer, TokensAreTheBytesAndEightSpecialOnes) {

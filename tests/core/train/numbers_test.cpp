@@ -18,8 +18,7 @@
 namespace vitrine::train {
 namespace {
 
-using test::optimizerOf;
-using test::scheduleOf;
+using test::optimizerOf, test::scheduleOf;
 using Tensors = std::map<std::string, at::Tensor>;
 
 Tensors golden(const std::string& name) {

@@ -11,9 +11,7 @@
 namespace vitrine::autoencoder {
 namespace {
 
-using testing::expectReproduced;
-using testing::isClose;
-using testing::openGoldenCase;
+using testing::expectReproduced, testing::isClose, testing::openGoldenCase;
 
 TEST(KlGolden, OutputsAndGradientsAreReproduced) {
   expectReproduced("vae/autoencoder_kl_tiny", kKl);

@@ -15,10 +15,8 @@
 namespace vitrine::autoencoder {
 namespace {
 
-using test::Fails;
-using test::Names;
-using ::testing::AllOf;
-using ::testing::EndsWith;
+using test::Fails, test::Names;
+using ::testing::AllOf, ::testing::EndsWith;
 
 at::Generator generatorOf(std::uint64_t seed) {
   return at::make_generator<at::CPUGeneratorImpl>(seed);

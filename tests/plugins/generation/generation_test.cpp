@@ -18,10 +18,8 @@ namespace vitrine::generation {
 namespace {
 
 using baselines::DitArchitecture;
-using test::Fails;
-using test::Names;
-using visionllama_diffusion::DitLlamaArchitecture;
-using visionllama_diffusion::SitLlamaArchitecture;
+using test::Fails, test::Names;
+using visionllama_diffusion::DitLlamaArchitecture, visionllama_diffusion::SitLlamaArchitecture;
 
 StepContext contextOf(std::uint64_t seed) {
   return {.generator = at::detail::createCPUGenerator(seed)};

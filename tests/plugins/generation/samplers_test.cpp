@@ -18,8 +18,7 @@ namespace vitrine::generation {
 namespace {
 
 using test::Names;
-using visionllama_diffusion::DitLlamaArchitecture;
-using visionllama_diffusion::SitLlamaArchitecture;
+using visionllama_diffusion::DitLlamaArchitecture, visionllama_diffusion::SitLlamaArchitecture;
 
 const Registry& samplers() {
   static const std::unique_ptr<Registry> made = [] {

@@ -14,9 +14,7 @@
 namespace vitrine::illama {
 namespace {
 
-using testing::expectParameters;
-using testing::expectReproduced;
-using testing::isClose;
+using testing::expectParameters, testing::expectReproduced, testing::isClose;
 using testing::openGoldenCase;
 
 const IllamaArchitecture kIllama;

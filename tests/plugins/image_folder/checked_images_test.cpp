@@ -11,12 +11,8 @@
 namespace vitrine::image_folder {
 namespace {
 
-using test::Fails;
-using test::Names;
-using ::testing::_;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Pair;
+using test::Fails, test::Names;
+using ::testing::_, ::testing::ElementsAre, ::testing::HasSubstr, ::testing::Pair;
 using ::testing::StartsWith;
 
 /// `good` images and some that are cut, in one class.

@@ -17,8 +17,7 @@ namespace vitrine::image_folder {
 namespace {
 
 using shapes::test::sampleOf;
-using test::Fails;
-using test::Names;
+using test::Fails, test::Names;
 
 std::shared_ptr<const Dataset> scenes() {
   return shapes::test::open("shape_segments", {{"size", 32}});

@@ -12,10 +12,8 @@
 namespace vitrine::shapes {
 namespace {
 
-using test::open;
-using test::sampleOf;
-using ::testing::AnyOf;
-using ::testing::StartsWith;
+using test::open, test::sampleOf;
+using ::testing::AnyOf, ::testing::StartsWith;
 
 std::vector<float> painted(std::int64_t glyph, const GlyphStyle& style) {
   Coverage coverage(32, 32);

@@ -13,9 +13,7 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::StartsWith;
 
-using test::open;
-using test::registry;
-using test::sampleOf;
+using test::open, test::registry, test::sampleOf;
 
 std::string bytesOf(const Dataset& set, const Sample& sample) {
   std::string text;

@@ -12,8 +12,7 @@ namespace vitrine::text {
 namespace {
 
 using test::Fails;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using ::testing::ElementsAre, ::testing::HasSubstr;
 
 std::shared_ptr<const Dataset> open(const Json& changes = Json::object()) {
   Json values = ContinuationsSource().card().schema.defaults();

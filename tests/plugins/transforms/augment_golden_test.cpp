@@ -16,11 +16,7 @@
 namespace vitrine::transforms {
 namespace {
 
-using test::dataValues;
-using test::Fails;
-using test::Names;
-using test::Patterns;
-using test::pipelineOf;
+using test::dataValues, test::Fails, test::Names, test::Patterns, test::pipelineOf;
 
 /// \param compared  how many tensors the case expects
 void expectReproduced(const std::string& name, int compared) {

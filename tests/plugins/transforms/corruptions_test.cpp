@@ -13,10 +13,7 @@
 namespace vitrine::transforms {
 namespace {
 
-using test::dataValues;
-using test::Names;
-using test::Patterns;
-using test::pipelineOf;
+using test::dataValues, test::Names, test::Patterns, test::pipelineOf;
 
 void expectCorrupted(const std::string& name, int compared) {
   const testing::GoldenCase golden =

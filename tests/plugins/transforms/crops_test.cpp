@@ -11,10 +11,7 @@
 namespace vitrine::transforms {
 namespace {
 
-using test::dataValues;
-using test::Fails;
-using test::Patterns;
-using test::pipelineOf;
+using test::dataValues, test::Fails, test::Patterns, test::pipelineOf;
 
 /// `parameters` of the reference case; its pixels are compared in augment_golden_test.cpp.
 Json cropParameters() {

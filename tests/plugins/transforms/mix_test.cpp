@@ -8,10 +8,7 @@
 namespace vitrine::transforms {
 namespace {
 
-using test::dataValues;
-using test::Fails;
-using test::Patterns;
-using test::pipelineOf;
+using test::dataValues, test::Fails, test::Patterns, test::pipelineOf;
 
 Json trainWith(const Json& mix) {
   Json data = dataValues();

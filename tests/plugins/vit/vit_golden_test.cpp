@@ -17,9 +17,7 @@
 namespace vitrine::vit {
 namespace {
 
-using testing::expectParameters;
-using testing::expectReproduced;
-using testing::isClose;
+using testing::expectParameters, testing::expectReproduced, testing::isClose;
 using testing::openGoldenCase;
 
 const VitArchitecture kVit;

@@ -23,8 +23,7 @@ namespace vitrine::testing {
 
 namespace {
 
-using test::optimizerOf;
-using test::scheduleOf;
+using test::optimizerOf, test::scheduleOf;
 
 at::Tensor resampled(ResampleFilter filter, const at::Tensor& image, const ResampleBox& box,
                      std::int64_t height, std::int64_t width) {

@@ -19,14 +19,8 @@ namespace vitrine::testing {
 namespace {
 
 using namespace vitrine::vision_lstm;
-using kernels::GateKind;
-using kernels::LastState;
-using kernels::MlstmForm;
-using kernels::MlstmInput;
-using kernels::MlstmOptions;
-using kernels::MlstmOutput;
-using kernels::Normaliser;
-using kernels::NormaliserGradient;
+using kernels::GateKind, kernels::LastState, kernels::MlstmForm, kernels::MlstmInput;
+using kernels::MlstmOptions, kernels::MlstmOutput, kernels::Normaliser, kernels::NormaliserGradient;
 
 /// A cell and the leaves that its gradients are of, under the case's names.
 struct Cell {

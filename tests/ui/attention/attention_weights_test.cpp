@@ -21,8 +21,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
+using ::testing::HasSubstr, ::testing::StartsWith;
 
 class AttentionWeights : public PageTest<AttentionPage> {
  protected:

@@ -26,9 +26,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
+using ::testing::EndsWith, ::testing::HasSubstr, ::testing::SizeIs;
 
 class Tiles : public ComparePageTest {
  protected:

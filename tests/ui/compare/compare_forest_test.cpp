@@ -21,8 +21,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
+using ::testing::HasSubstr, ::testing::Not;
 
 class CompareForest : public ComparePageTest {
  protected:

@@ -37,8 +37,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using ::testing::ElementsAre, ::testing::HasSubstr;
 using test::HasLine;
 using ::testing::Not;
 

@@ -17,8 +17,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
+using ::testing::HasSubstr, ::testing::StartsWith;
 
 class ComparedReport : public ComparePageTest {
  protected:

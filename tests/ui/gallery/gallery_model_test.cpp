@@ -14,9 +14,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 
 std::vector<std::int64_t> idsOf(const GalleryModel& model) {
   std::vector<std::int64_t> ids;

@@ -35,8 +35,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using ::testing::ElementsAre, ::testing::HasSubstr;
 
 TEST_F(Gallery, SaysWhatWillBeHereAndOffersTheWayThere) {
   const auto shown = page();

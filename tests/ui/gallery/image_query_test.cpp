@@ -17,8 +17,7 @@ void PrintTo(const ImageCondition& one, std::ostream* out) {
 namespace vitrine::ui {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 using Condition = store::ImageCondition;
 using Asked = Condition::Test;
 

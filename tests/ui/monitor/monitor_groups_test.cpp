@@ -13,8 +13,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using ::testing::ElementsAre, ::testing::HasSubstr;
 
 constexpr const char* kTop1 = "test/top1";
 

@@ -10,8 +10,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 
 Json configOf(const char* architecture, const char* task) {
   return {{"model", {{"architecture", architecture}}}, {"task", {{"name", task}}}};

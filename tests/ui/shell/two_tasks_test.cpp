@@ -21,8 +21,7 @@ namespace vitrine::ui {
 namespace {
 
 using Names = std::vector<std::string>;
-using testing::addClassification;
-using testing::addDrawing;
+using testing::addClassification, testing::addDrawing;
 
 class TwoTasks : public ::testing::Test {
  protected:

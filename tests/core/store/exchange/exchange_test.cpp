@@ -22,12 +22,10 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
-using test::Fails;
-using test::Names;
+using test::Fails, test::Names;
 using testing::contentsOf;
 using ::testing::ElementsAre;
-using testing::filesBelow;
-using testing::RawDatabase;
+using testing::filesBelow, testing::RawDatabase;
 
 class Exchange : public testing::FullDatabase {
  protected:

@@ -17,11 +17,8 @@
 namespace vitrine::store {
 namespace {
 
-using test::Fails;
-using test::Names;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::IsSubsetOf;
+using test::Fails, test::Names;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::IsSubsetOf;
 
 constexpr const char* kOrigin = "ssh://lab/data/lab.sqlite";
 

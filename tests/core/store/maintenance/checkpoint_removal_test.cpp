@@ -11,8 +11,7 @@
 namespace vitrine::store {
 namespace {
 
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
+using ::testing::IsEmpty, ::testing::SizeIs;
 
 class Pruning : public testing::FullDatabase {
  protected:

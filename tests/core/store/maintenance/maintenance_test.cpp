@@ -15,8 +15,7 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
-using test::Fails;
-using test::Names;
+using test::Fails, test::Names;
 using testing::contentsOf;
 using ::testing::ElementsAre;
 using testing::RawDatabase;

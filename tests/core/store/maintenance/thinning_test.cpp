@@ -14,8 +14,7 @@ namespace vitrine::store {
 namespace {
 
 using test::Fails;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 using testing::RawDatabase;
 
 class Thinning : public testing::FullDatabase {

@@ -17,12 +17,8 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
-using test::Fails;
-using test::Names;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Not;
+using test::Fails, test::Names;
+using ::testing::AllOf, ::testing::ElementsAre, ::testing::IsEmpty, ::testing::Not;
 using testing::RawDatabase;
 
 class Trash : public testing::StoreTest {

@@ -8,8 +8,7 @@
 namespace vitrine::store {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::Pair;
+using ::testing::ElementsAre, ::testing::Pair;
 
 TEST(MetricFamily, IsMadeOfTheScoresOfAnAnalysisWhoseNamesEndWithANumber) {
   const auto families =

@@ -21,8 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::Names;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 using testing::RawDatabase;
 using ::testing::SizeIs;
 

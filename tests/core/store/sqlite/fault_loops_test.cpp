@@ -14,9 +14,7 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::FaultVfs;
-using testing::FileCall;
-using testing::RawDatabase;
+using testing::FaultVfs, testing::FileCall, testing::RawDatabase;
 
 enum class Failing { Once, ForEver };
 

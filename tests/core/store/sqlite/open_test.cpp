@@ -12,8 +12,7 @@
 namespace vitrine::store {
 namespace {
 
-using test::Fails;
-using test::Names;
+using test::Fails, test::Names;
 using testing::RawDatabase;
 
 class Opening : public testing::StoreTest {

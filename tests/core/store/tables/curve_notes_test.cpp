@@ -17,11 +17,8 @@ void PrintTo(const CurveNoteRow& note, std::ostream* out) {
 
 namespace {
 
-using test::Fails;
-using test::Names;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
+using test::Fails, test::Names;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 using Notes = std::vector<CurveNoteRow>;
 
 const CurveNoteRow kWarm{"train/loss", 300, "warm-up ends"};

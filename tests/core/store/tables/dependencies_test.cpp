@@ -9,9 +9,7 @@ namespace vitrine::store {
 namespace {
 
 using test::Fails;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 
 class Dependencies : public testing::StoreTest {
  protected:

@@ -8,8 +8,7 @@
 namespace vitrine::store {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::SizeIs;
+using ::testing::ElementsAre, ::testing::SizeIs;
 
 class Generated : public testing::StoreTest {
  protected:

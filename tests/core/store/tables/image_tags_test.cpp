@@ -17,8 +17,7 @@ void PrintTo(const ImageTagRow& row, std::ostream* out) {
 namespace {
 
 using test::Names;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 using Tags = std::vector<ImageTagRow>;
 
 const ImageTagRow kStar{400, "ab", ImageTagRow::kStar};

@@ -12,8 +12,7 @@ namespace vitrine::store {
 namespace {
 
 using test::Fails;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
+using ::testing::IsEmpty, ::testing::SizeIs;
 
 class Marks : public testing::StoreTest {
  protected:

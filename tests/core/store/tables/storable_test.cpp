@@ -18,12 +18,9 @@
 namespace vitrine::store {
 namespace {
 
-using test::Fails;
-using test::Names;
-using testing::FaultVfs;
-using testing::FileCall;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
+using test::Fails, test::Names;
+using testing::FaultVfs, testing::FileCall;
+using ::testing::IsEmpty, ::testing::SizeIs;
 
 constexpr int kLowLimit = 100'000;  // bytes
 constexpr std::size_t kTooMuch = 200'000;
