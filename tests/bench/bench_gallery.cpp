@@ -6,7 +6,6 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QPixmap>
 #include <QScrollBar>
 #include <QTemporaryDir>
 #include <algorithm>

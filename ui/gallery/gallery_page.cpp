@@ -5,7 +5,6 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
-#include <QShowEvent>
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QSplitter>

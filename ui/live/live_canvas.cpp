@@ -4,7 +4,6 @@
 
 #include <QCursor>
 #include <QFontMetricsF>
-#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QWheelEvent>

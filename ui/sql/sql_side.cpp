@@ -3,7 +3,6 @@
 #include <QButtonGroup>
 #include <QDateTime>
 #include <QHeaderView>
-#include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
 #include <QShortcut>

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <QComboBox>
-#include <QFile>
 #include <QSpinBox>
 
 #include "core/base/text.h"

@@ -4,7 +4,6 @@
 
 #include <QAction>
 #include <QComboBox>
-#include <QFile>
 
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/support/fake_serve.h"

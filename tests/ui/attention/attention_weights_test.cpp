@@ -4,7 +4,6 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QFile>
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/attention/catalog.h"

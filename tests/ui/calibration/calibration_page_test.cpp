@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <QComboBox>
-#include <QFile>
 #include <QHeaderView>
 #include <QLabel>
 #include <QScrollBar>

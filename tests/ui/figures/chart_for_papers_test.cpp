@@ -1,7 +1,6 @@
 // What the export of a chart lets its author choose: title, labels, names, markers; and what paper
 // asks for.
 #include <QBuffer>
-#include <QFile>
 #include <QPainter>
 #include <QSvgGenerator>
 #include <QTemporaryDir>

@@ -1,5 +1,4 @@
 // Notes on curves, by the menu of a plot and from there into the database.
-#include <QInputDialog>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMessageBox>

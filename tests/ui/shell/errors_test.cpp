@@ -1,6 +1,5 @@
 // What failed stands in the bar above the page, what was done in the line at the bottom.
 #include <QClipboard>
-#include <QSignalSpy>
 #include <QTest>
 #include <chrono>
 

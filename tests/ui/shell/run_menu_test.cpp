@@ -13,7 +13,6 @@
 #include <QTimer>
 #include <QToolTip>
 #include <QTreeView>
-#include <QUrl>
 #include <algorithm>
 
 #include "tests/ui/support/find.h"

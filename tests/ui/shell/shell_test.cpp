@@ -12,7 +12,6 @@
 #include <QLocale>
 #include <QMenu>
 #include <QMenuBar>
-#include <QProcess>
 #include <QPushButton>
 #include <QTabBar>
 #include <QTest>

@@ -1,11 +1,9 @@
 // What is typed in the window reaches the database, or is said not to; what is deleted can be
 // brought back.
-#include <QDir>
 #include <QElapsedTimer>
 #include <QFileDialog>
 #include <QFileSystemModel>
 #include <QPushButton>
-#include <QSignalSpy>
 #include <QToolButton>
 
 #include "core/store/maintenance/maintenance.h"

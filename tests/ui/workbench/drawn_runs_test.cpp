@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QFile>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>

@@ -1,6 +1,5 @@
 // Single runs that are left out of the product, from the table to the file and back.
 #include <QMenu>
-#include <QSignalSpy>
 #include <QTest>
 
 #include "core/config/edit/document.h"
