@@ -39,6 +39,21 @@ bool isSeen(Publisher& publisher) {
 
 Bytes frameOf(unsigned char value, std::size_t size) { return Bytes(size, std::byte{value}); }
 
+struct Channel : ::testing::Test {
+  const std::string run = runName();
+};
+
+/// A trainer that has seen its window.
+struct WatchedChannel : Channel {
+  Publisher publisher{run};
+  Viewer viewer{::getpid(), run};
+
+  void SetUp() override {
+    static_cast<void>(viewer.beat());
+    ASSERT_TRUE(isSeen(publisher));
+  }
+};
+
 /// A child that does `work` and then waits to be killed.
 template <class Work>
 pid_t childThat(Work&& work) {
@@ -62,8 +77,7 @@ void killAndReap(pid_t child) {
   ::waitpid(child, nullptr, 0);
 }
 
-TEST(Channel, WithoutAWindowThereIsNoSegmentAndHardlyALook) {
-  const std::string run = runName();
+TEST_F(Channel, WithoutAWindowThereIsNoSegmentAndHardlyALook) {
   Publisher publisher(run);
   for (int step = 0; step < 10000; ++step)
     EXPECT_FALSE(publisher.isWatched(1000 + step * 0.001));  // ten seconds of the trainer's clock
@@ -72,8 +86,7 @@ TEST(Channel, WithoutAWindowThereIsNoSegmentAndHardlyALook) {
   EXPECT_FALSE(publisher.publish(frameOf(1, 10)));
 }
 
-TEST(Channel, BringsTheNewestFrameOnce) {
-  const std::string run = runName();
+TEST_F(Channel, BringsTheNewestFrameOnce) {
   Publisher publisher(run);
   Viewer viewer(::getpid(), run);
   EXPECT_EQ(viewer.beat(), TrainerState::Waiting);
@@ -88,8 +101,7 @@ TEST(Channel, BringsTheNewestFrameOnce) {
   EXPECT_EQ(viewer.viewers(), 1);
 }
 
-TEST(Channel, TellsTheTrainerWhatIsWishedForWithinItsRange) {
-  const std::string run = runName();
+TEST_F(Channel, TellsTheTrainerWhatIsWishedForWithinItsRange) {
   Publisher publisher(run);
   Viewer viewer(::getpid(), run);
   Wishes wishes{.image = 3, .queryRow = 0.25, .queryColumn = 0.75, .layer = 2, .film = false};
@@ -104,23 +116,13 @@ TEST(Channel, TellsTheTrainerWhatIsWishedForWithinItsRange) {
   EXPECT_EQ(publisher.wishes().queryRow, -1);
 }
 
-TEST(Channel, AFrameThatDoesNotFitIsNotWritten) {
-  const std::string run = runName();
-  Publisher publisher(run);
-  Viewer viewer(::getpid(), run);
-  static_cast<void>(viewer.beat());
-  ASSERT_TRUE(isSeen(publisher));
+TEST_F(WatchedChannel, AFrameThatDoesNotFitIsNotWritten) {
   EXPECT_TRUE(publisher.publish(frameOf(1, kFrameCapacity)));
   EXPECT_FALSE(publisher.publish(frameOf(2, kFrameCapacity + 1)));
   EXPECT_EQ(viewer.take(), frameOf(1, kFrameCapacity));
 }
 
-TEST(Channel, NeverBringsATornFrame) {
-  const std::string run = runName();
-  Publisher publisher(run);
-  Viewer viewer(::getpid(), run);
-  static_cast<void>(viewer.beat());
-  ASSERT_TRUE(isSeen(publisher));
+TEST_F(WatchedChannel, NeverBringsATornFrame) {
   std::atomic<bool> isDone{false};
   std::thread trainer([&] {
     for (unsigned i = 0; i < 4000; ++i)
@@ -139,8 +141,7 @@ TEST(Channel, NeverBringsATornFrame) {
   EXPECT_GT(taken, 0);
 }
 
-TEST(Channel, ASegmentIsThisUsersAloneAndGoneWhenTheWindowCloses) {
-  const std::string run = runName();
+TEST_F(Channel, ASegmentIsThisUsersAloneAndGoneWhenTheWindowCloses) {
   {
     Viewer viewer(::getpid(), run);
     static_cast<void>(viewer.beat());
@@ -152,8 +153,7 @@ TEST(Channel, ASegmentIsThisUsersAloneAndGoneWhenTheWindowCloses) {
   EXPECT_FALSE(hasSegment(::getpid(), run));
 }
 
-TEST(Channel, OfTwoWindowsTheLastOneTakesTheSegmentAway) {
-  const std::string run = runName();
+TEST_F(Channel, OfTwoWindowsTheLastOneTakesTheSegmentAway) {
   auto first = std::make_unique<Viewer>(::getpid(), run);
   auto second = std::make_unique<Viewer>(::getpid(), run);
   static_cast<void>(first->beat());
@@ -166,8 +166,7 @@ TEST(Channel, OfTwoWindowsTheLastOneTakesTheSegmentAway) {
   EXPECT_FALSE(hasSegment(::getpid(), run));
 }
 
-TEST(Channel, AWindowLearnsThatTheTrainingEnded) {
-  const std::string run = runName();
+TEST_F(Channel, AWindowLearnsThatTheTrainingEnded) {
   auto publisher = std::make_unique<Publisher>(run);
   Viewer viewer(::getpid(), run);
   static_cast<void>(viewer.beat());
@@ -179,8 +178,7 @@ TEST(Channel, AWindowLearnsThatTheTrainingEnded) {
   EXPECT_EQ(viewer.take(), frameOf(9, 50));  // the last frame is not lost
 }
 
-TEST(Channel, ATrainerThatContinuesInTheSameProcessIsFoundAgain) {
-  const std::string run = runName();
+TEST_F(Channel, ATrainerThatContinuesInTheSameProcessIsFoundAgain) {
   Viewer viewer(::getpid(), run);
   for (unsigned char i = 1; i <= 2; ++i) {
     Publisher publisher(run);
@@ -192,8 +190,7 @@ TEST(Channel, ATrainerThatContinuesInTheSameProcessIsFoundAgain) {
   }
 }
 
-TEST(Channel, AWindowThatWasKilledLeavesNothingWithTheTrainer) {
-  const std::string run = runName();
+TEST_F(Channel, AWindowThatWasKilledLeavesNothingWithTheTrainer) {
   const auto trainer = static_cast<std::int64_t>(::getpid());
   const pid_t window = childThat([&] { static_cast<void>((new Viewer(trainer, run))->beat()); });
   Publisher publisher(run);
@@ -203,11 +200,10 @@ TEST(Channel, AWindowThatWasKilledLeavesNothingWithTheTrainer) {
   EXPECT_FALSE(hasSegment(trainer, run));
 }
 
-TEST(Channel, ATrainerThatWasKilledLeavesNothingWithTheWindow) {
-  const std::string run = runName();
+TEST_F(Channel, ATrainerThatWasKilledLeavesNothingWithTheWindow) {
   const pid_t trainer = childThat([&] {
     // Waits for the window before it says that it is ready, from a thread of its own.
-    std::thread([run] {
+    std::thread([run = run] {
       Publisher publisher(run);
       while (!publisher.isWatched(liveNow())) ::usleep(1000);
       static_cast<void>(publisher.publish(frameOf(3, 20)));
@@ -227,8 +223,7 @@ TEST(Channel, ATrainerThatWasKilledLeavesNothingWithTheWindow) {
   EXPECT_FALSE(hasSegment(trainer, run));
 }
 
-TEST(Channel, ATrainerThatEndedAndWaitsForItsParentIsGone) {
-  const std::string run = runName();
+TEST_F(Channel, ATrainerThatEndedAndWaitsForItsParentIsGone) {
   const pid_t trainer = childThat([] {});
   Viewer viewer(trainer, run);
   EXPECT_EQ(viewer.beat(), TrainerState::Waiting);
@@ -238,8 +233,7 @@ TEST(Channel, ATrainerThatEndedAndWaitsForItsParentIsGone) {
   ::waitpid(trainer, nullptr, 0);
 }
 
-TEST(Channel, WhereBothWereKilledTheNextOneOnTheMachineTidies) {
-  const std::string run = runName();
+TEST_F(Channel, WhereBothWereKilledTheNextOneOnTheMachineTidies) {
   const pid_t trainer = childThat([] {});
   const pid_t window = childThat([&] { static_cast<void>((new Viewer(trainer, run))->beat()); });
   ASSERT_TRUE(hasSegment(trainer, run));
@@ -250,16 +244,15 @@ TEST(Channel, WhereBothWereKilledTheNextOneOnTheMachineTidies) {
   EXPECT_FALSE(hasSegment(trainer, run));
 }
 
-TEST(Channel, ASweepLeavesAloneWhatIsWatched) {
-  const std::string run = runName();
+TEST_F(Channel, ASweepLeavesAloneWhatIsWatched) {
   Viewer viewer(::getpid(), run);
   static_cast<void>(viewer.beat());
   sweepLiveSegments();
   EXPECT_TRUE(hasSegment(::getpid(), run));
 }
 
-TEST(Channel, ASegmentOfAnotherSizeOrVersionOrWithHolesIsNotUsed) {
-  const std::string run = runName(), name = segmentName(::getpid(), run);
+TEST_F(Channel, ASegmentOfAnotherSizeOrVersionOrWithHolesIsNotUsed) {
+  const std::string name = segmentName(::getpid(), run);
   Publisher publisher(run);
   double now = 1000;
   for (const std::size_t size : {std::size_t{1}, kHeadBytes, kSegmentBytes}) {
@@ -280,12 +273,8 @@ TEST(Channel, ASegmentOfAnotherSizeOrVersionOrWithHolesIsNotUsed) {
   ::close(descriptor);
 }
 
-TEST(Channel, NumbersFromOutsideNeverLeadAReaderAstray) {
-  const std::string run = runName(), name = segmentName(::getpid(), run);
-  Publisher publisher(run);
-  Viewer viewer(::getpid(), run);
-  static_cast<void>(viewer.beat());
-  ASSERT_TRUE(isSeen(publisher));
+TEST_F(WatchedChannel, NumbersFromOutsideNeverLeadAReaderAstray) {
+  const std::string name = segmentName(::getpid(), run);
   ASSERT_TRUE(publisher.publish(frameOf(1, 64)));
   const int descriptor = ::shm_open(name.c_str(), O_RDWR, 0600);
   ASSERT_GE(descriptor, 0);
