@@ -17,7 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
+struct Train : ::testing::Test {
+  Scratch scratch;
+};
+
+TEST_F(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
   const Json result = Json::parse(readText(sharedFolder() / "train.json"));
   ASSERT_EQ(result.size(), 4u);
   for (const Json& run : result) {
@@ -36,7 +40,7 @@ TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
   EXPECT_EQ(last, 4u) << "one last line for each run\n" << log;
 }
 
-TEST(Train, StoresTheRunsInTheOrderOfTheFile) {
+TEST_F(Train, StoresTheRunsInTheOrderOfTheFile) {
   const Json runs = onShared({"runs", "--json"}).json();
   ASSERT_EQ(runs.size(), 4u);
   EXPECT_THAT(runs[0].at("name").get<std::string>(), HasTexts("narrow", "0"));
@@ -46,7 +50,7 @@ TEST(Train, StoresTheRunsInTheOrderOfTheFile) {
   EXPECT_THAT(onShared({"runs", "--csv"}).out, HasLine("id,experiment,name,state,"));
 }
 
-TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
+TEST_F(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
   const Json run = onShared({"show", "3", "--json"}).json();
   EXPECT_EQ(run.at("config").at("model").at("width"), 32);
   EXPECT_EQ(run.at("seed"), 0);
@@ -98,8 +102,7 @@ class Openings {
   std::string name_;
 };
 
-TEST(Train, OpensTheDataOnceForTheCheckAndAllItsRuns) {
-  Scratch scratch;
+TEST_F(Train, OpensTheDataOnceForTheCheckAndAllItsRuns) {
   const std::string images = scratch.path("images");
   fs::copy(sharedFolder() / "images", images);
   const Openings openings(images);
@@ -155,8 +158,7 @@ TEST(Train, StoresWhatTheProcessUsesOfTheMachineAmongItsPoints) {
             "fraction");
 }
 
-TEST(Train, ListsTheScoresOfTheTaskAndNotThoseOfEachClass) {
-  Scratch scratch;
+TEST_F(Train, ListsTheScoresOfTheTaskAndNotThoseOfEachClass) {
   const std::string database = scratch.path("x.sqlite");
   const Ended ended = vitrine({"train", sharedSingle(), "train.steps=2", "--db", database});
   ASSERT_EQ(ended.code, 0) << ended.err;
@@ -170,8 +172,7 @@ TEST(Train, ListsTheScoresOfTheTaskAndNotThoseOfEachClass) {
   EXPECT_GT(stored.at(0).at("n"), 0);
 }
 
-TEST(Train, EndsWithOneWhenALossIsNotFinite) {
-  Scratch scratch;
+TEST_F(Train, EndsWithOneWhenALossIsNotFinite) {
   const Ended ended =
       vitrine({"train", sharedSingle(), "train.optimizer.learning_rate=1e30",
                "train.schedule.name=constant", "--db", scratch.path("x.sqlite"), "--json"});
@@ -185,8 +186,7 @@ TEST(Train, EndsWithOneWhenALossIsNotFinite) {
   EXPECT_TRUE(run.at("reason").get<std::string>().starts_with("the loss of step ")) << run.dump();
 }
 
-TEST(Train, StoresNothingWhenARunStartsFromWhatIsNotThere) {
-  Scratch scratch;
+TEST_F(Train, StoresNothingWhenARunStartsFromWhatIsNotThere) {
   writeText(scratch.path("two.toml"), readText(sharedSingle()) + R"([[variant]]
 name = "first"
 set = { "train.steps" = 4, "init.run" = "01234567-89ab-4cde-8f01-23456789abcd" }
@@ -201,8 +201,7 @@ set = { "train.steps" = 4 }
   EXPECT_EQ(vitrine({"runs", "--db", scratch.path("x.sqlite"), "--json"}).json().size(), 0u);
 }
 
-TEST(Train, StoresNothingWhenTheConfigurationIsWrong) {
-  Scratch scratch;
+TEST_F(Train, StoresNothingWhenTheConfigurationIsWrong) {
   const Ended ended =
       vitrine({"train", sharedSingle(), "train.bath_size=3", "--db", scratch.path("x.sqlite")});
   EXPECT_EQ(ended.code, 2);
@@ -210,8 +209,7 @@ TEST(Train, StoresNothingWhenTheConfigurationIsWrong) {
   EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
 }
 
-TEST(Train, StoresNothingWhenTheModelCannotBeBuiltAndSaysWhatCheckSays) {
-  Scratch scratch;
+TEST_F(Train, StoresNothingWhenTheModelCannotBeBuiltAndSaysWhatCheckSays) {
   const std::string cells = undividedCells();
   const Ended ended = vitrine({"train", "-", "--db", scratch.path("x.sqlite")}, cells);
   EXPECT_EQ(ended.code, 2);

@@ -27,8 +27,11 @@ Json shown(const Scratch& scratch) {
   return vitrine({"show", "1", "--json", "--db", scratch.path("x.sqlite")}).json();
 }
 
-TEST(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeContinues) {
+struct Signals : ::testing::Test {
   Scratch scratch;
+};
+
+TEST_F(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeContinues) {
   Program program(longRun(scratch));
   ASSERT_TRUE(program.waitForError(" images/s")) << "no progress was seen";
   program.signal(SIGINT);
@@ -54,8 +57,7 @@ TEST(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeContinues) {
   EXPECT_GT(again.at("step").get<std::int64_t>(), step);
 }
 
-TEST(Signals, TheEvaluationThatAnInterruptLeftOwingIsShownAfterTheResume) {
-  Scratch scratch;
+TEST_F(Signals, TheEvaluationThatAnInterruptLeftOwingIsShownAfterTheResume) {
   std::vector<std::string> words = longRun(scratch);
   words.insert(words.begin() + 2, "train.evaluate.every_steps=1");
   Program program(words);
@@ -80,8 +82,7 @@ TEST(Signals, TheEvaluationThatAnInterruptLeftOwingIsShownAfterTheResume) {
   EXPECT_EQ(shown.at("steps"), shown.at("last")) << shown.dump();
 }
 
-TEST(Signals, AResumedRunComesToItsEnd) {
-  Scratch scratch;
+TEST_F(Signals, AResumedRunComesToItsEnd) {
   Program program(longRun(scratch, "400"));
   ASSERT_TRUE(program.waitForError(" images/s"));
   program.signal(SIGINT);
@@ -94,8 +95,7 @@ TEST(Signals, AResumedRunComesToItsEnd) {
   EXPECT_EQ(shown(scratch).at("state"), "done");
 }
 
-TEST(Signals, ASecondInterruptEndsAtOnceWithOneHundredAndThirty) {
-  Scratch scratch;
+TEST_F(Signals, ASecondInterruptEndsAtOnceWithOneHundredAndThirty) {
   std::vector<std::string> words = longRun(scratch);
   // Slow steps, so that the second signal finds the first one waiting for the end of its step.
   words.insert(words.end(), {"train.batch_size=2048", "train.accumulate=64"});
@@ -109,8 +109,7 @@ TEST(Signals, ASecondInterruptEndsAtOnceWithOneHundredAndThirty) {
   EXPECT_EQ(shown(scratch).at("state"), "interrupted");
 }
 
-TEST(Signals, StopFromAnotherTerminalEndsAsStopped) {
-  Scratch scratch;
+TEST_F(Signals, StopFromAnotherTerminalEndsAsStopped) {
   Program program(longRun(scratch));
   ASSERT_TRUE(program.waitForError(" images/s"));
   const Ended stop = vitrine({"stop", "1", "--db", scratch.path("x.sqlite")});
@@ -213,8 +212,7 @@ TEST(Retry, OfARunWithoutACheckpointBeginsAtTheBeginning) {
   EXPECT_EQ(shown(scratch).at("segments").at(1).at("first_step"), 0);
 }
 
-TEST(Signals, ADamagedNewestCheckpointMakesAResumeFallBackAndSaySo) {
-  Scratch scratch;
+TEST_F(Signals, ADamagedNewestCheckpointMakesAResumeFallBackAndSaySo) {
   std::vector<std::string> words = longRun(scratch);
   words.insert(words.end(), {"train.checkpoint.every_steps=20", "train.checkpoint.keep=3"});
   Program program(words);

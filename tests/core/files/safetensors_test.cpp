@@ -160,8 +160,11 @@ std::vector<Hostile> hostileFiles() {
   };
 }
 
-TEST(Safetensors, HostileFilesAreRefusedWithTheRuleTheyBreak) {
+struct Safetensors : ::testing::Test {
   const TemporaryFolder folder;
+};
+
+TEST_F(Safetensors, HostileFilesAreRefusedWithTheRuleTheyBreak) {
   for (const Hostile& hostile : hostileFiles()) {
     putFile(folder / "weights", hostile.bytes);
     const std::string sentence = readAll(folder / "weights");
@@ -170,8 +173,7 @@ TEST(Safetensors, HostileFilesAreRefusedWithTheRuleTheyBreak) {
   }
 }
 
-TEST(Safetensors, AFileOfNothingKnownIsToldByItsName) {
-  const TemporaryFolder folder;
+TEST_F(Safetensors, AFileOfNothingKnownIsToldByItsName) {
   for (const auto& [name, fragment] :
        {std::pair{"w.pt", "torch.load('w.pt'"}, std::pair{"w.pth", "is a pickle of PyTorch"},
         std::pair{"w.ckpt", "weights_only=True"}, std::pair{"w.onnx", "is an ONNX model"},
@@ -182,16 +184,14 @@ TEST(Safetensors, AFileOfNothingKnownIsToldByItsName) {
   }
 }
 
-TEST(Safetensors, WhatCannotBeReadIsASentenceAndNeverWaits) {
-  const TemporaryFolder folder;
+TEST_F(Safetensors, WhatCannotBeReadIsASentenceAndNeverWaits) {
   EXPECT_THAT(readAll(folder / "absent"), Names("absent"));
   EXPECT_THAT(readAll(folder.path()), Names(folder.path().string()));
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   EXPECT_THAT(readAll(folder / "pipe"), Names("pipe"));
 }
 
-TEST(Safetensors, WhatTheReferenceAllowsIsRead) {
-  const TemporaryFolder folder;
+TEST_F(Safetensors, WhatTheReferenceAllowsIsRead) {
   // Offsets out of name order, an empty tensor, a scalar, a field to come, padding, escaped names.
   const std::string header =
       R"({"b\u00e9":{"data_offsets":[2,10],"dtype":"F64","shape":[],"new":{"x":[1,{"y":null}]}},)"
@@ -209,16 +209,14 @@ TEST(Safetensors, WhatTheReferenceAllowsIsRead) {
   EXPECT_EQ(value, 1.0);
 }
 
-TEST(Safetensors, AHeaderThatBeginsLikeAPickleIsStillRead) {
-  const TemporaryFolder folder;
+TEST_F(Safetensors, AHeaderThatBeginsLikeAPickleIsStillRead) {
   std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
   header.resize(640, ' ');  // 640 = 0x0280: the file begins with the bytes 80 02
   putFile(folder / "w", file(header, "x"));
   EXPECT_EQ(readAll(folder / "w"), "");
 }
 
-TEST(Safetensors, WhatIsWrittenReadsBackAlignedAndWithItsMetadata) {
-  const TemporaryFolder folder;
+TEST_F(Safetensors, WhatIsWrittenReadsBackAlignedAndWithItsMetadata) {
   const std::vector<std::uint8_t> odd{1, 2, 3};
   const std::vector<double> wide{0.5, -2};
   const std::vector<float> middle{7};
@@ -242,8 +240,7 @@ TEST(Safetensors, WhatIsWrittenReadsBackAlignedAndWithItsMetadata) {
   EXPECT_EQ(oddBack, odd);
 }
 
-TEST(Safetensors, AFileCutAnywhereIsRefused) {
-  const TemporaryFolder folder;
+TEST_F(Safetensors, AFileCutAnywhereIsRefused) {
   const std::vector<float> values(300, 1.5f);
   const auto bytes = std::as_bytes(std::span(values));
   writeSafetensors(folder / "whole", {{"a", "F32", {100, 3}, bytes}, {"b", "F32", {300}, bytes}},
@@ -258,8 +255,7 @@ TEST(Safetensors, AFileCutAnywhereIsRefused) {
   EXPECT_NE(readAll(folder / "cut"), "");
 }
 
-TEST(Safetensors, AFlippedHeaderByteNeverBreaksTheLayoutRules) {
-  const TemporaryFolder folder;
+TEST_F(Safetensors, AFlippedHeaderByteNeverBreaksTheLayoutRules) {
   const std::vector<float> values(6, 1.0f);
   const auto bytes = std::as_bytes(std::span(values));
   writeSafetensors(folder / "whole", {{"a", "F32", {2, 3}, bytes}, {"b", "F32", {6}, bytes}});
@@ -287,8 +283,7 @@ TEST(Safetensors, AFlippedHeaderByteNeverBreaksTheLayoutRules) {
   EXPECT_GT(refused, 100);
 }
 
-TEST(Safetensors, AFileCutWhileOpenIsAnErrorAndNotACrash) {
-  const TemporaryFolder folder;
+TEST_F(Safetensors, AFileCutWhileOpenIsAnErrorAndNotACrash) {
   const std::vector<float> values(1000);
   writeSafetensors(folder / "w", {{"a", "F32", {1000}, std::as_bytes(std::span(values))}});
   const SafetensorsFile opened(folder / "w");

@@ -52,8 +52,11 @@ struct OpenAblation {
 
 const QString kRange = QStringLiteral("Mean, minimum to maximum");
 
-TEST(MonitorSeeds, AreOneCurveAVariantWithABand) {
+struct MonitorSeeds : ::testing::Test {
   OpenAblation open;
+};
+
+TEST_F(MonitorSeeds, AreOneCurveAVariantWithABand) {
   EXPECT_EQ(open.plot().curves().size(), 6u);
   open.chooseSeeds(kRange);
   EXPECT_EQ(open.seedsTool()->text(), QStringLiteral("Seeds: mean"));
@@ -77,8 +80,7 @@ TEST(MonitorSeeds, AreOneCurveAVariantWithABand) {
   EXPECT_TRUE(Probe::bands(open.plot()).empty());
 }
 
-TEST(MonitorSeeds, ABandIsSeenBetweenItsEdgesAndNotOutside) {
-  OpenAblation open;
+TEST_F(MonitorSeeds, ABandIsSeenBetweenItsEdgesAndNotOutside) {
   open.select({open.runs[0], open.runs[1], open.runs[2]});
   open.chooseSeeds(kRange);
   CurvePlot& plot = open.plot();
@@ -92,8 +94,7 @@ TEST(MonitorSeeds, ABandIsSeenBetweenItsEdgesAndNotOutside) {
   EXPECT_EQ(outside, themeColors().panel);
 }
 
-TEST(MonitorSeeds, TheLegendAndTheSubtitleSayWhatIsDrawn) {
-  OpenAblation open;
+TEST_F(MonitorSeeds, TheLegendAndTheSubtitleSayWhatIsDrawn) {
   open.chooseSeeds(QStringLiteral("Mean \u00b1 standard deviation"));
   QStringList texts;
   for (const QLabel* label : open.page->card(kTop1)->findChildren<QLabel*>())
@@ -103,8 +104,7 @@ TEST(MonitorSeeds, TheLegendAndTheSubtitleSayWhatIsDrawn) {
       all, test::HasTexts("base (n\u00a0=\u00a03)", "top-1 \u00b7 mean \u00b1 standard deviation"));
 }
 
-TEST(MonitorSeeds, FollowRunsThatGrow) {
-  OpenAblation open;
+TEST_F(MonitorSeeds, FollowRunsThatGrow) {
   std::vector<std::int64_t> ids;
   std::vector<std::int64_t> segments;
   for (std::uint64_t seed = 0; seed < 2; ++seed) {
@@ -136,8 +136,7 @@ TEST(MonitorSeeds, FollowRunsThatGrow) {
   EXPECT_NEAR(open.plot().curves()[0].series->y().back(), 0.4, 1e-12);
 }
 
-TEST(MonitorSeeds, AreSingleRunsOverAClock) {
-  OpenAblation open;
+TEST_F(MonitorSeeds, AreSingleRunsOverAClock) {
   open.chooseSeeds(kRange);
   PlotSettings settings = open.page->settings();
   settings.x = XAxis::Wall;
@@ -154,8 +153,7 @@ TEST(MonitorSeeds, AreSingleRunsOverAClock) {
               ElementsAre(5, 10, 15));
 }
 
-TEST(MonitorSeeds, AreAPartOfTheView) {
-  OpenAblation open;
+TEST_F(MonitorSeeds, AreAPartOfTheView) {
   open.chooseSeeds(kRange);
   const Json view = open.page->viewState();
   MonitorPage other(open.studio.workbench);
@@ -168,8 +166,7 @@ TEST(MonitorSeeds, AreAPartOfTheView) {
   EXPECT_EQ(other.viewState(), view);
 }
 
-TEST(MonitorSeeds, AFigureHasTheBandsAndSaysWhatTheyAre) {
-  OpenAblation open;
+TEST_F(MonitorSeeds, AFigureHasTheBandsAndSaysWhatTheyAre) {
   open.chooseSeeds(kRange);
   open.plot().setFocus();
   const auto figure = open.page->figure();
@@ -181,16 +178,14 @@ TEST(MonitorSeeds, AFigureHasTheBandsAndSaysWhatTheyAre) {
   EXPECT_THAT(chart->chart().footnote.toStdString(), HasSubstr("mean, band: minimum to maximum"));
 }
 
-TEST(MonitorSeeds, ANoteOfAnySeedStandsAtTheirCurve) {
-  OpenAblation open;
+TEST_F(MonitorSeeds, ANoteOfAnySeedStandsAtTheirCurve) {
   open.page->addNote(open.runs[1], kTop1, 20, QStringLiteral("rate drops"));
   open.chooseSeeds(kRange);
   ASSERT_EQ(open.plot().notes().size(), 1u);
   EXPECT_EQ(open.plot().notes()[0].run, open.runs[0]);
 }
 
-TEST(MonitorSeeds, OfAMetricWithOneValueAreABarWithItsEnds) {
-  OpenAblation open;
+TEST_F(MonitorSeeds, OfAMetricWithOneValueAreABarWithItsEnds) {
   std::vector<std::int64_t> ids;
   for (std::uint64_t seed = 0; seed < 2; ++seed)
     ids.push_back(addAblationRun(open.studio.writer,
@@ -203,8 +198,7 @@ TEST(MonitorSeeds, OfAMetricWithOneValueAreABarWithItsEnds) {
             "run,name,value,low,high\n" + std::to_string(ids[0]) + ",once (n = 2),0.5,0.25,0.75\n");
 }
 
-TEST(MonitorSeeds, OfImportedRunsWithoutASeedStayApart) {
-  OpenAblation open;
+TEST_F(MonitorSeeds, OfImportedRunsWithoutASeedStayApart) {
   std::vector<std::int64_t> ids;
   for (int i = 0; i < 2; ++i) {
     store::NewRun run{.name = "imported"};

@@ -21,8 +21,11 @@
 namespace vitrine::ui {
 namespace {
 
-TEST(MonitorGroups, EveryMeasuredMetricHasAPlotInTheGroupOfItsPrefix) {
+struct MonitorGroups : ::testing::Test {
   OpenMonitor open;
+};
+
+TEST_F(MonitorGroups, EveryMeasuredMetricHasAPlotInTheGroupOfItsPrefix) {
   const QStringList groups = open.page->groups();
   EXPECT_FALSE(groups.isEmpty());
   for (const QString& group : groups) open.page->setGroupOpen(group, true);
@@ -33,8 +36,7 @@ TEST(MonitorGroups, EveryMeasuredMetricHasAPlotInTheGroupOfItsPrefix) {
   }
 }
 
-TEST(MonitorGroups, ClosedGroupsAreNeitherReadNorMade) {
-  OpenMonitor open;
+TEST_F(MonitorGroups, ClosedGroupsAreNeitherReadNorMade) {
   const std::size_t cards = open.page->cards().size();
   EXPECT_EQ(cards, 4U) << "the pinned ones";
   const std::int64_t before = Probe::readings(*open.page);
@@ -47,8 +49,7 @@ TEST(MonitorGroups, ClosedGroupsAreNeitherReadNorMade) {
 }
 
 // As after a start, where the selection is a run without any metric.
-TEST(MonitorGroups, TheFocusStaysInThePageWhenItsSectionsChange) {
-  OpenMonitor open;
+TEST_F(MonitorGroups, TheFocusStaysInThePageWhenItsSectionsChange) {
   ASSERT_TRUE(QTest::qWaitForWindowActive(open.page.get()));
   open.page->card("train/loss")->plot().setFocus();
   const std::int64_t waiting = open.studio.runs[11];
@@ -62,13 +63,12 @@ TEST(MonitorGroups, TheFocusStaysInThePageWhenItsSectionsChange) {
       << now->metaObject()->className();
 }
 
-TEST(MonitorGroups, APlotOfARunThatEndedDoesNotPromiseValues) {
-  OpenMonitor open;
+TEST_F(MonitorGroups, APlotOfARunThatEndedDoesNotPromiseValues) {
   const std::int64_t waiting = open.studio.runs[11];
   open.studio.workbench.selection().setRuns({waiting}, waiting);
   open.page->setMetrics({"test/top1"});
   open.page->waitUntilIdle();
-  const auto says = [&open](const char* words) {
+  const auto says = [this](const char* words) {
     const auto labels = open.page->card("test/top1")->findChildren<QLabel*>();
     return std::any_of(labels.begin(), labels.end(), [words](const QLabel* one) {
       return one->isVisible() && one->text().startsWith(QLatin1String(words));
@@ -80,8 +80,7 @@ TEST(MonitorGroups, APlotOfARunThatEndedDoesNotPromiseValues) {
   EXPECT_TRUE(soon([&] { return says("No values.\n"); }));
 }
 
-TEST(MonitorGroups, CardsOutOfSightAreNotReadUntilTheyAreSeen) {
-  OpenMonitor open;
+TEST_F(MonitorGroups, CardsOutOfSightAreNotReadUntilTheyAreSeen) {
   open.page->resize(340, 320);
   for (const QString& group : open.page->groups()) open.page->setGroupOpen(group, true);
   QCoreApplication::processEvents();
@@ -94,8 +93,7 @@ TEST(MonitorGroups, CardsOutOfSightAreNotReadUntilTheyAreSeen) {
   EXPECT_TRUE(soon([&] { return !last->isStale; }));
 }
 
-TEST(MonitorGroups, PinnedPlotsComeFirstAndStayWhenThePageIsMadeAgain) {
-  OpenMonitor open;
+TEST_F(MonitorGroups, PinnedPlotsComeFirstAndStayWhenThePageIsMadeAgain) {
   open.page->setGroupOpen(open.page->groups().front(), true);
   PlotCard* last = open.page->cards().back();
   const std::string metric = last->metric();
@@ -107,8 +105,7 @@ TEST(MonitorGroups, PinnedPlotsComeFirstAndStayWhenThePageIsMadeAgain) {
   EXPECT_GE(chosen.count(), 1);
 }
 
-TEST(MonitorGroups, TheSearchShowsWhatHasAllOfItsWords) {
-  OpenMonitor open;
+TEST_F(MonitorGroups, TheSearchShowsWhatHasAllOfItsWords) {
   open.page->search(QStringLiteral("train loss"));
   ASSERT_FALSE(open.page->cards().empty());
   for (PlotCard* card : open.page->cards())
