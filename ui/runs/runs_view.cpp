@@ -1,6 +1,7 @@
 #include "ui/runs/runs_view.h"
 
 #include <QKeyEvent>
+#include <QLineEdit>
 #include <QMouseEvent>
 #include <utility>
 
@@ -91,7 +92,8 @@ void RunsView::keyPressEvent(QKeyEvent* event) {
 }
 
 void RunsView::rowsAboutToBeRemoved(const QModelIndex& parent, int first, int last) {
-  if (state() == EditingState) storeNames(parent, first, last);
+  // Not state(): rows that went before have reset it.
+  if (viewport()->findChild<QLineEdit*>() != nullptr) storeNames(parent, first, last);
   QTreeView::rowsAboutToBeRemoved(parent, first, last);
 }
 

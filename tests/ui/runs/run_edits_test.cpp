@@ -125,7 +125,8 @@ TEST_F(RunEditing, ANameThatIsTypedIsStoredWhereTheFilterTakesItsRow) {
     editor()->selectAll();
     QTest::keyClicks(editor(), name);
     panel.filter().setText(filter);
-    EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == name.toStdString(); }));
+    EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == name.toStdString(); }))
+        << filter.toStdString();
     panel.filter().clear();
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   }
