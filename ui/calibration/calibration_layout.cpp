@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QScrollBar>
 #include <QSlider>
 #include <QSpinBox>
 #include <QTableWidget>
@@ -309,7 +308,6 @@ void CalibrationPage::arrange() {
 // The name of a run in up to three lines. A longer one keeps its beginning and its end; its tip has
 // all of it.
 void CalibrationPage::breakTitles() {
-  constexpr qsizetype kMostLines = 3;
   const QHeaderView& header = *scores_->horizontalHeader();
   const QFontMetrics metrics = header.fontMetrics();
   for (int column = 0; column < scores_->columnCount(); ++column) {
@@ -318,14 +316,12 @@ void CalibrationPage::breakTitles() {
     if (name.isEmpty()) continue;
     const int room = header.sectionSize(column) - 2 * px(8) - px(4);
     QStringList lines = cellLines(QFontMetricsF(metrics), name, room);
-    if (lines.size() > kMostLines) {
+    if (lines.size() > kTitleLines) {
       const QString cut = metrics.elidedText(lines[1] + QChar(0x2026), Qt::ElideRight, room);
       lines = {lines.first(), cut, lines.last()};
     }
     title->setText(lines.join(QLatin1Char('\n')));
   }
-  scores_->setFixedHeight(scores_->rowCount() * px(22) + header.sizeHint().height() +
-                          scores_->horizontalScrollBar()->sizeHint().height() + px(4));
 }
 
 }  // namespace vitrine::ui

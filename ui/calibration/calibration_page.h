@@ -112,6 +112,7 @@ class CalibrationPage final : public ResultsPage {
   void showReliability();
   void showTemperature();
   void showScores();
+  static constexpr int kTitleLines = 3;  ///< of a run's name above its scores
   void breakTitles();
   void showFilm();
   void showImages();

@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QStackedWidget>
@@ -224,6 +225,12 @@ void CalibrationPage::showScores() {
   }
   titles->setMinimumSectionSize(widest);
   breakTitles();
+  // As high as titles may become: their lines depend on the width.
+  titles->setMinimumHeight(hasOthers ? kTitleLines * titles->fontMetrics().lineSpacing() + px(16)
+                                     : 0);
+  scores_->setFixedHeight(scores_->rowCount() * px(22) +
+                          std::max(titles->minimumHeight(), titles->sizeHint().height()) +
+                          scores_->horizontalScrollBar()->sizeHint().height() + px(4));
 }
 
 FilmPicture CalibrationPage::filmPicture() const {
