@@ -116,7 +116,7 @@ TEST_F(Train, OpensTheDataOnceForTheCheckAndAllItsRuns) {
   EXPECT_EQ(openings.take(), once);
 }
 
-TEST(Train, VerifiesTheCheckpointThatItsFirstRunStartsFromOnce) {
+TEST_F(Train, VerifiesTheCheckpointThatItsFirstRunStartsFromOnce) {
   const Copy copy;
   const auto uuid = copy.run({"show", "1", "--json"}).json().at("uuid").get<std::string>();
   // Only a check of the whole checkpoint reads the optimizer's state.
@@ -128,8 +128,7 @@ TEST(Train, VerifiesTheCheckpointThatItsFirstRunStartsFromOnce) {
   EXPECT_EQ(openings.take(), 1);
 }
 
-TEST(Train, StoresWhatTheProcessUsesOfTheMachineAmongItsPoints) {
-  Scratch scratch;
+TEST_F(Train, StoresWhatTheProcessUsesOfTheMachineAmongItsPoints) {
   const std::string database = scratch.path("x.sqlite");
   const Ended ended = vitrine({"train", sharedSingle(), "--db", database, "--json"});
   ASSERT_EQ(ended.code, 0) << ended.err;
@@ -218,8 +217,7 @@ TEST_F(Train, StoresNothingWhenTheModelCannotBeBuiltAndSaysWhatCheckSays) {
   EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
 }
 
-TEST(Train, StoresNothingOfAnUnknownDeviceOrMissingWeightsAsCheckAndEnqueueDo) {
-  Scratch scratch;
+TEST_F(Train, StoresNothingOfAnUnknownDeviceOrMissingWeightsAsCheckAndEnqueueDo) {
   for (const auto& [key, value] : std::map<std::string, std::string>{
            {"train.device", "tpu"}, {"init.weights", "/nowhere/w.safetensors"}}) {
     for (const char* verb : {"check", "train", "enqueue"}) {
@@ -232,8 +230,7 @@ TEST(Train, StoresNothingOfAnUnknownDeviceOrMissingWeightsAsCheckAndEnqueueDo) {
   EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
 }
 
-TEST(Train, StoresNothingOfAGpuThatIsNotHereOfWhichCheckWarns) {
-  Scratch scratch;
+TEST_F(Train, StoresNothingOfAGpuThatIsNotHereOfWhichCheckWarns) {
   const Ended checked = vitrine({"check", sharedSingle(), "train.device=cuda:99", "--json"});
   EXPECT_EQ(checked.code, 0) << checked.err;
   ASSERT_EQ(checked.json().at("warnings").size(), 1u);
@@ -246,8 +243,7 @@ TEST(Train, StoresNothingOfAGpuThatIsNotHereOfWhichCheckWarns) {
   EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
 }
 
-TEST(Train, ASecondStageContinuesTheFirstOneAtAHigherResolution) {
-  Scratch scratch;
+TEST_F(Train, ASecondStageContinuesTheFirstOneAtAHigherResolution) {
   writeText(scratch.path("stages.toml"), readText(sharedSingle()) + R"(
 [[stage]]
 name = "first"
