@@ -403,7 +403,8 @@ class Planner {
     if (!wanted.starts_with("variant:")) {
       refuse(Code::UnknownName,
              std::string("'") + shorten(wanted, 60) +
-                 "' is neither a run's UUID nor variant:NAME, stage:NAME or previous");
+                 "' is neither a run's UUID, which vitrine show prints, nor variant:NAME, "
+                 "stage:NAME or previous");
       return -1;
     }
     const int found = position(text_.variants, wanted.substr(8), place.variant);

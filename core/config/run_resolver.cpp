@@ -419,7 +419,11 @@ void RunResolver::init(const Node* init, Resolver& resolver, PlannedRun& run) {
   resolver.origin("init.rename", rename);
 
   const bool hasWeights = values["weights"].is_string(), hasRun = values["run"].is_string();
-  if (hasWeights == hasRun) {
+  const auto isMisread = [&](const char* key) {
+    const Node* given = own.find(key);
+    return given && !isNone(*given) && !values[key].is_string();
+  };
+  if (hasWeights == hasRun && !isMisread("weights") && !isMisread("run")) {
     problems_.add(init, kAtKey, hasRun ? Code::Conflict : Code::Missing, "init",
                   hasRun ? "names both weights and a run; keep one"
                          : "needs weights (a file) or run to start from");

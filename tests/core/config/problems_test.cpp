@@ -265,6 +265,8 @@ TEST(Problems, OfInit) {
   EXPECT_EQ(told("[init]\nweights = 'w'\nrun = '01234567-89ab-4def-8123-456789abcdef'\n"),
             "init conflict");
   EXPECT_EQ(told("[init]\nrun = 'seven'\n"), "init.run unknown_name");
+  EXPECT_EQ(told("[init]\nrun = 7\n"), "init.run wrong_type");
+  EXPECT_EQ(told("[init]\nrun = 'none'\n"), "init missing");
   EXPECT_EQ(told("[init]\nweights = 'w'\ncheckpoint = 'bset'\n"),
             "init.checkpoint unknown_name -> best");
   EXPECT_EQ(told("[init]\nrun = 'variant:a'\n[[variant]]\nname = 'a'\n"), "init.run wrong_order");
