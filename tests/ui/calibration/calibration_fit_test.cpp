@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QTableWidget>
+#include <algorithm>
 #include <cmath>
 
 #include "tests/ui/calibration/answers.h"
