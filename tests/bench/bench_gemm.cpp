@@ -18,7 +18,7 @@ namespace {
 
 /// A weight is packed once for the whole batch; a weight's gradient packs its right factor.
 std::function<void()> ours(const GemmProblem& p) {
-  const auto packed = std::make_shared<std::vector<float>>(
+  const auto packed = std::make_shared<cpu::AlignedFloats>(
       static_cast<std::size_t>(cpu::packedRightSize(cpu::Factor::Float32, p.depth, p.columns)));
   const auto pack = [p, packed] {
     cpu::packRight(cpu::Factor::Float32, p.depth, p.columns, {p.right, p.columns, 1},
