@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/taken_paths.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
@@ -47,12 +46,17 @@ NormGains gainsOf(const Norm& norm, std::int64_t width, const at::Tensor& shift,
   return gains;
 }
 
-/// A gain per channel of a branch, as a factor of the last map's rows. That is width * width
+/// A map and its bias. A gain per channel of what it makes is a factor of its rows: width * width
 /// products more in place of one for each token and channel.
-void scaleRows(at::Tensor& weight, at::Tensor& bias, const std::shared_ptr<LayerScale>& scale) {
-  if (!scale) return;
-  weight = weight * scale->gamma.unsqueeze(1);
-  if (bias.defined()) bias = bias * scale->gamma;
+void setMap(cpu::BlockInput& input, cpu::BlockParameter place, const Linear& map,
+            const std::shared_ptr<LayerScale>& gain) {
+  at::Tensor weight = map.weight.contiguous(), bias = map.bias;
+  if (gain) {
+    weight = weight * gain->gamma.unsqueeze(1);
+    if (bias.defined()) bias = bias * gain->gamma;
+  }
+  input.parameters[place] = weight;
+  input.parameters[place + 1] = bias;
 }
 
 }  // namespace
@@ -88,55 +92,70 @@ Block::Block(const BlockOptions& options) : options_(options) {
   mlpBranch_ = Residual({norm2, ls2, options.dropout, path});
 }
 
-at::Tensor Block::whole(const Stream& stream, const BlockCall& call) const {
-  if (call.tap || !stream.x.is_cpu()) return {};
-  const Modulation& m = call.modulation;
-  const auto [weight1, bias1] = gainsOf(*norm1, options_.width, m.attentionShift, m.attentionScale);
-  const auto [weight2, bias2] = gainsOf(*norm2, options_.width, m.mlpShift, m.mlpScale);
-  cpu::BlockInput input;
-  input.x = stream.x;
-  input.parameters = {weight1,           bias1,           attn->all->weight, attn->all->bias,
-                      attn->out->weight, attn->out->bias, weight2,           bias2,
-                      mlp->in->weight,   mlp->in->bias,   mlp->out->weight,  mlp->out->bias};
-  if (mlp->up) {
-    input.parameters[cpu::kFc3Weight] = mlp->up->weight;
-    input.parameters[cpu::kFc3Bias] = mlp->up->bias;
-  }
-  if (m.attentionGate.defined())
-    input.parameters[cpu::kAttentionGate] = m.attentionGate.contiguous();
-  if (m.mlpGate.defined()) input.parameters[cpu::kMlpGate] = m.mlpGate.contiguous();
+void Block::setMlp(cpu::BlockInput& input, const Modulation& m) const {
+  auto& places = input.parameters;
+  const NormGains gains = gainsOf(*norm2, options_.width, m.mlpShift, m.mlpScale);
+  places[cpu::kNorm2Weight] = gains.weight;
+  places[cpu::kNorm2Bias] = gains.bias;
+  setMap(input, cpu::kFc1Weight, *mlp->in, nullptr);
+  setMap(input, cpu::kFc2Weight, *mlp->out, ls2);
+  if (mlp->up) setMap(input, cpu::kFc3Weight, *mlp->up, nullptr);
+  if (m.mlpGate.defined()) places[cpu::kMlpGate] = m.mlpGate.contiguous();
   input.norm = options_.norm;
   input.normEps = options_.normEps;
   input.mlp = options_.mlp;
+}
+
+void Block::drawMlp(cpu::BlockInput& input, std::int64_t rows,
+                    const at::Generator& generator) const {
+  // In the order in which the layers draw.
+  const std::int64_t batch = input.x.size(0);
+  const at::Tensor& like = mlp->out->weight;
+  const auto dropped = [&](std::int64_t channels) {
+    return dropoutFactors({batch, rows, channels}, like, options_.dropout, generator);
+  };
+  input.hiddenDropout = dropped(options_.hidden);
+  input.mlpDropout = dropped(options_.width);
+  input.mlpGain = dropPathGains(batch, like, options_.dropPath, generator);
+}
+
+at::Tensor Block::wholeMlp(const Stream& stream, const BlockCall& call) const {
+  if (!stream.x.is_cpu()) return {};
+  cpu::BlockInput input{.x = stream.x};
+  setMlp(input, call.modulation);
+  if (!cpu::takesBlock(input)) return {};
+  input.x = stream.sum();
+  if (is_training()) drawMlp(input, input.x.size(1), call.generator);
+  return cpu::runBlock(input);
+}
+
+at::Tensor Block::whole(const Stream& stream, const BlockCall& call) const {
+  if (call.tap || !stream.x.is_cpu()) return {};
+  const Modulation& m = call.modulation;
+  cpu::BlockInput input{.x = stream.x};
+  const NormGains gains = gainsOf(*norm1, options_.width, m.attentionShift, m.attentionScale);
+  input.parameters[cpu::kNorm1Weight] = gains.weight;
+  input.parameters[cpu::kNorm1Bias] = gains.bias;
+  setMap(input, cpu::kQkvWeight, *attn->all, nullptr);
+  setMap(input, cpu::kProjWeight, *attn->out, ls1);
+  if (m.attentionGate.defined())
+    input.parameters[cpu::kAttentionGate] = m.attentionGate.contiguous();
+  setMlp(input, m);
   input.heads = options_.heads;
   input.row = call.row;
   input.angles = call.angles;
   input.additive = maskOfRow(call.additive, call.row);
   input.multiplicative = maskOfRow(call.multiplicative, call.row);
   if (!cpu::takesBlock(input)) return {};
-  const std::pair<cpu::BlockParameter, const Linear*> maps[] = {{cpu::kQkvWeight, attn->all.get()},
-                                                                {cpu::kProjWeight, attn->out.get()},
-                                                                {cpu::kFc1Weight, mlp->in.get()},
-                                                                {cpu::kFc2Weight, mlp->out.get()},
-                                                                {cpu::kFc3Weight, mlp->up.get()}};
-  for (const auto& [place, map] : maps) {
-    if (map != nullptr) input.parameters[place] = map->weight.contiguous();
-  }
-  scaleRows(input.parameters[cpu::kProjWeight], input.parameters[cpu::kProjBias], ls1);
-  scaleRows(input.parameters[cpu::kFc2Weight], input.parameters[cpu::kFc2Bias], ls2);
-  if (stream.branch.defined()) input.x = stream.x + stream.branch;
+  input.x = stream.sum();
   if (is_training()) {
     // In the order in which the layers draw.
     const std::int64_t batch = input.x.size(0), rows = call.row < 0 ? input.x.size(1) : 1;
     const at::Tensor& like = attn->out->weight;
-    const auto dropped = [&](std::int64_t channels) {
-      return dropoutFactors({batch, rows, channels}, like, options_.dropout, call.generator);
-    };
-    input.attentionDropout = dropped(options_.width);
+    input.attentionDropout =
+        dropoutFactors({batch, rows, options_.width}, like, options_.dropout, call.generator);
     input.attentionGain = dropPathGains(batch, like, options_.dropPath, call.generator);
-    input.hiddenDropout = dropped(options_.hidden);
-    input.mlpDropout = dropped(options_.width);
-    input.mlpGain = dropPathGains(batch, like, options_.dropPath, call.generator);
+    drawMlp(input, rows, call.generator);
   }
   return cpu::runBlock(input);
 }
@@ -157,6 +176,8 @@ Stream Block::byLayers(const Stream& stream, const BlockCall& call) const {
       is_training(), call.generator);
   if (after.branch.defined()) after.branch = gated(after.branch, m.attentionGate);
   if (call.row >= 0) after.x = after.x.narrow(1, call.row, 1);
+  const at::Tensor fed = wholeMlp(after, call);
+  if (fed.defined()) return {fed, {}};
   after = mlpBranch_.advance(
       after,
       [&](const at::Tensor& y, const at::Tensor& /*samples*/) {
@@ -201,7 +222,7 @@ BlockCost Block::mlpCost(double kept, double tokens) const {
   const double width = static_cast<double>(options_.width),
                hidden = static_cast<double>(options_.hidden);
   BlockCost cost = mlpBranch_.branchCost(mlp->cost(tokens), tokens, width);
-  if (isWhole(tokens)) {
+  if (isWhole(tokens) || cpu::takesMlpBranch({kLargeBatch, 1, options_.width})) {
     const double maps = mlp->up ? 2 : 1;
     cost.activationBytes = kFloatBytes * kept * hidden * maps;
     if (options_.dropout > 0) cost.activationBytes += kFloatBytes * kept * (hidden + width);

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "core/engine_export.h"
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/nn/layers.h"
 #include "core/nn/multi_head_attention.h"
 #include "core/nn/residual.h"
@@ -77,6 +78,11 @@ struct VITRINE_ENGINE_EXPORT Block final : torch::nn::Module {
 
  private:
   [[nodiscard]] at::Tensor whole(const Stream& stream, const BlockCall& call) const;
+  /// The MLP with its norm and sum as one operation, or undefined.
+  [[nodiscard]] at::Tensor wholeMlp(const Stream& stream, const BlockCall& call) const;
+  void setMlp(cpu::BlockInput& input, const Modulation& modulation) const;
+  /// What training drops of the MLP, `rows` of each sample.
+  void drawMlp(cpu::BlockInput& input, std::int64_t rows, const at::Generator& generator) const;
   [[nodiscard]] Stream byLayers(const Stream& stream, const BlockCall& call) const;
   /// Whether a training batch of many images goes as one operation on the CPU.
   [[nodiscard]] bool isWhole(double tokens) const;

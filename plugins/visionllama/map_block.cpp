@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/taken_paths.h"
 #include "core/nn/cost.h"
 #include "core/nn/drop_path.h"
@@ -147,9 +146,31 @@ at::Tensor MapBlock::feed(const at::Tensor& x) const {
   return down_->forward(nn::swiGlu(halves[0].contiguous(), halves[1].contiguous()));
 }
 
+void MapBlock::setMlp(cpu::BlockInput& input) const {
+  const BlockSettings& s = options_.settings;
+  input.parameters[cpu::kNorm2Weight] = norm2_->gains();
+  input.parameters[cpu::kNorm2Bias] = norm2_->bias;
+  setMap(input, cpu::kFc1Weight, *mlp_->in, {});
+  setMap(input, cpu::kFc2Weight, *mlp_->out, gain2_);
+  if (mlp_->up) setMap(input, cpu::kFc3Weight, *mlp_->up, {});
+  input.norm = s.norm;
+  input.normEps = s.normEps;
+  input.mlp = s.mlp;
+}
+
+at::Tensor MapBlock::wholeMlp(const nn::Stream& stream, const at::Generator& generator) const {
+  if (!stream.x.is_cpu() || !mlp_) return {};
+  cpu::BlockInput input{.x = stream.x};
+  setMlp(input);
+  if (!cpu::takesBlock(input)) return {};
+  input.x = stream.sum();
+  if (is_training() && options_.mlpDrop > 0)
+    input.mlpGain = nn::dropPath(at::ones({input.x.size(0)}), options_.mlpDrop, generator);
+  return cpu::runBlock(input);
+}
+
 at::Tensor MapBlock::whole(const nn::Stream& stream, const MapCall& call) const {
   const MapBlockOptions& o = options_;
-  const BlockSettings& s = o.settings;
   const bool isWindowed = o.sight == Sight::Window;
   const bool isPadded = call.grid[0] % o.window != 0 || call.grid[1] % o.window != 0;
   // A cell of one token is that token.
@@ -161,8 +182,6 @@ at::Tensor MapBlock::whole(const nn::Stream& stream, const MapCall& call) const 
   cpu::BlockInput input{.x = isWindowed ? cutIntoWindows(sum, call.grid, o.window) : sum};
   input.parameters[cpu::kNorm1Weight] = norm1_->gains();
   input.parameters[cpu::kNorm1Bias] = norm1_->bias;
-  input.parameters[cpu::kNorm2Weight] = norm2_->gains();
-  input.parameters[cpu::kNorm2Bias] = norm2_->bias;
   if (attention_->all) {
     setMap(input, cpu::kQkvWeight, *attention_->all, {});
   } else {
@@ -172,12 +191,7 @@ at::Tensor MapBlock::whole(const nn::Stream& stream, const MapCall& call) const 
       input.parameters[cpu::kQkvBias] = at::cat({query.bias, keyValue.bias});
   }
   setMap(input, cpu::kProjWeight, *attention_->out, gain1_);
-  setMap(input, cpu::kFc1Weight, *mlp_->in, {});
-  setMap(input, cpu::kFc2Weight, *mlp_->out, gain2_);
-  if (mlp_->up) setMap(input, cpu::kFc3Weight, *mlp_->up, {});
-  input.norm = s.norm;
-  input.normEps = s.normEps;
-  input.mlp = s.mlp;
+  setMlp(input);
   input.heads = o.heads;
   input.angles = isWindowed ? call.angles->window : call.angles->query;
   if (!cpu::takesBlock(input)) return {};
@@ -213,6 +227,8 @@ nn::Stream MapBlock::forward(const nn::Stream& stream, const MapCall& call) cons
         return attendAll(normed, call);
       },
       is_training(), call.generator);
+  const at::Tensor fed = wholeMlp(after, call.generator);
+  if (fed.defined()) return {fed, {}};
   return mlpBranch_.advance(
       after, [&](const at::Tensor& normed, const at::Tensor& /*samples*/) { return feed(normed); },
       is_training(), call.generator);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/nn/block_names.h"
 #include "core/nn/layers.h"
 #include "core/nn/multi_head_attention.h"
@@ -68,6 +69,9 @@ struct MapBlock final : torch::nn::Module {
   /// The block as one operation on the CPU, window by window where it sees windows. Undefined with
   /// padding, sub-sampled keys, a tap, or one map for gate and up.
   [[nodiscard]] at::Tensor whole(const nn::Stream& stream, const MapCall& call) const;
+  /// The MLP with its norm and sum as one operation on the CPU, or undefined.
+  [[nodiscard]] at::Tensor wholeMlp(const nn::Stream& stream, const at::Generator& generator) const;
+  void setMlp(cpu::BlockInput& input) const;
   [[nodiscard]] at::Tensor attendWindows(const at::Tensor& x, const MapCall& call) const;
   [[nodiscard]] at::Tensor attendCells(const at::Tensor& x, const MapCall& call) const;
   [[nodiscard]] at::Tensor attendAll(const at::Tensor& x, const MapCall& call) const;

@@ -35,9 +35,11 @@ PackedMaps& PackedMaps::pack(const BlockPlan& p, Way way) {
     floats += depth * columns;
   };
   const auto& w = p.parameters;
-  one(query, w[kQkvWeight], p.width, p.width);
-  one(keyValue, w[kQkvWeight] + p.width * p.width, 2 * p.width, p.width);
-  one(proj, w[kProjWeight], p.width, p.width);
+  if (p.hasAttention()) {
+    one(query, w[kQkvWeight], p.width, p.width);
+    one(keyValue, w[kQkvWeight] + p.width * p.width, 2 * p.width, p.width);
+    one(proj, w[kProjWeight], p.width, p.width);
+  }
   one(fc1, w[kFc1Weight], p.hidden, p.width);
   one(fc3, w[kFc3Weight], p.hidden, p.width);
   one(fc2, w[kFc2Weight], p.width, p.hidden);
@@ -240,8 +242,16 @@ class ForwardChunk : Chunk {
   using Chunk::Chunk;
 
   void run(const PackedMaps& maps, const float* stream, const SavedTensors& saved, float* result) {
-    const std::int64_t width = p.width, three = 3 * width, hidden = p.hidden;
-    const float* x = stream + first * p.tokens * width;
+    const float* x = stream + first * p.tokens * p.width;
+    const float* sum =
+        p.hasAttention() ? throughAttention(maps, saved, x) : x + p.firstRow * p.width;
+    throughMlp(maps, saved, sum, result + first * p.rows * p.width);
+  }
+
+ private:
+  /// \returns  the stream after attention
+  const float* throughAttention(const PackedMaps& maps, const SavedTensors& saved, const float* x) {
+    const std::int64_t width = p.width, three = 3 * width;
     float* normed = work(Workspace::kNormed, all * width);
     normalise(x, all, kNorm1Weight, normed);
 
@@ -265,7 +275,12 @@ class ForwardChunk : Chunk {
     product(some, width, width, {attended, width, 1}, maps.proj, {parameter(kProjBias), 0}, branch,
             width);
     addBranch(attentionFactors(), x + p.firstRow * width, p.tokens * width, branch, sum);
+    return sum;
+  }
 
+  void throughMlp(const PackedMaps& maps, const SavedTensors& saved, const float* sum, float* out) {
+    const std::int64_t width = p.width, hidden = p.hidden;
+    float* normed = work(Workspace::kNormed, some * width);
     normalise(sum, some, kNorm2Weight, normed);
     float* before = place(saved.hidden, Workspace::kHidden, p.rows * hidden);
     product(some, hidden, width, {normed, width, 1}, maps.fc1, {parameter(kFc1Bias), 0}, before,
@@ -280,8 +295,7 @@ class ForwardChunk : Chunk {
       gelu(some * hidden, before, activated, work(Workspace::kSlopes, some * hidden));
     }
     drop(p.hiddenDropout, hidden, activated, activated);
-    float* out = result + first * p.rows * width;
-    branch = placeOfBranch(mlpFactors(), saved.mlpBranch, out);
+    float* branch = placeOfBranch(mlpFactors(), saved.mlpBranch, out);
     product(some, width, hidden, {activated, hidden, 1}, maps.fc2, {parameter(kFc2Bias), 0}, branch,
             width);
     addBranch(mlpFactors(), sum, p.rows * width, branch, out);
@@ -297,10 +311,13 @@ class BackwardChunk : Chunk {
   void run(const PackedMaps& maps, const float* stream, const SavedTensors& saved,
            const float* outGradient) {
     const float* gradient = outGradient + first * p.rows * p.width;
-    float* sumGradient = work(Workspace::kSumGradient, some * p.width);
-    throughMlp(maps, saved, gradient, sumGradient);
     const float* x = stream + first * p.tokens * p.width;
-    throughAttention(maps, saved, x, sumGradient, gradients_.x + first * p.tokens * p.width);
+    float* xGradient = gradients_.x + first * p.tokens * p.width;
+    if (!p.hasAttention()) return throughMlp(maps, saved, x, gradient, xGradient);
+    float* sumGradient = work(Workspace::kSumGradient, some * p.width);
+    throughMlp(maps, saved, place(saved.sum, Workspace::kSum, p.rows * p.width), gradient,
+               sumGradient);
+    throughAttention(maps, saved, x, sumGradient, xGradient);
   }
 
  private:
@@ -367,11 +384,11 @@ class BackwardChunk : Chunk {
     return scaled;
   }
 
-  void throughMlp(const PackedMaps& maps, const SavedTensors& saved, const float* gradient,
-                  float* sumGradient) {
+  /// \param sum  the stream after attention
+  void throughMlp(const PackedMaps& maps, const SavedTensors& saved, const float* sum,
+                  const float* gradient, float* sumGradient) {
     const std::int64_t width = p.width, hidden = p.hidden;
     const bool isSwiGlu = p.mlp == MlpKind::SwiGlu;
-    const float* sum = place(saved.sum, Workspace::kSum, p.rows * width);
     const float* before = place(saved.hidden, Workspace::kHidden, p.rows * hidden);
     float* activated = work(Workspace::kActivated, some * hidden);
     float* slopes = work(Workspace::kSlopes, some * hidden);

@@ -36,6 +36,7 @@ struct BlockPlan {
   const float *attentionGain, *mlpGain;
   const float *attentionDropout, *mlpDropout, *hiddenDropout;
 
+  [[nodiscard]] bool hasAttention() const { return parameters[kQkvWeight] != nullptr; }
   [[nodiscard]] std::int64_t chunks() const { return (batch + imagesAtOnce - 1) / imagesAtOnce; }
   [[nodiscard]] std::int64_t probabilities() const { return heads * rows * tokens; }
 };

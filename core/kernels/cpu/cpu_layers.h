@@ -50,6 +50,8 @@ using BlockParameters = std::array<at::Tensor, kBlockParameters>;
 
 struct BlockInput {
   at::Tensor x;  ///< [batch, tokens, width]; float32, under autocast bfloat16 as well
+  /// Without kQkvWeight it is the MLP branch alone, of any number of tokens: nothing of the
+  /// attention is read.
   BlockParameters parameters;
   NormKind norm = NormKind::Layer;
   double normEps = 1e-6;
@@ -77,6 +79,8 @@ struct BlockShape {
 /// Whether runBlock() is the faster way at that shape, for float32 on the CPU and constant masks
 /// that all heads share.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool takesBlock(const BlockShape& shape);
+/// Whether it is the faster way for an MLP branch alone.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesMlpBranch(const BlockShape& shape);
 /// Whether runBlock() takes this call.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool takesBlock(const BlockInput& input);
 /// \returns  [batch, tokens or 1, width] float32: the residual stream after the block

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <vector>
 
 #include "core/kernels/cpu/block_chunk.h"
 #include "core/kernels/cpu/cpu_layers.h"
@@ -171,10 +172,12 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     const BlockPlan p = planOf(x, parameters, constants, settings);
     const auto empty = [&](at::IntArrayRef shape) { return at::empty(shape, x.options()); };
     SavedTensors kept;
-    kept.qkv = empty({p.batch, p.tokens, 3 * p.width});
-    kept.probabilities = empty({p.batch, p.heads, p.rows, p.tokens});
-    kept.attended = empty({p.batch, p.rows, p.width});
-    kept.sum = empty({p.batch, p.rows, p.width});
+    if (p.hasAttention()) {
+      kept.qkv = empty({p.batch, p.tokens, 3 * p.width});
+      kept.probabilities = empty({p.batch, p.heads, p.rows, p.tokens});
+      kept.attended = empty({p.batch, p.rows, p.width});
+      kept.sum = empty({p.batch, p.rows, p.width});
+    }
     kept.hidden = empty({p.batch, p.rows, p.hidden});
     if (p.mlp == MlpKind::SwiGlu) kept.up = empty({p.batch, p.rows, p.hidden});
     if (parameters[kAttentionGate].defined())
@@ -301,44 +304,7 @@ std::optional<Factor> blockFactor() {
   return Factor::BFloat16;
 }
 
-}  // namespace
-
-bool takesBlock(const BlockInput& input) {
-  const at::Tensor& x = input.x;
-  const std::optional<Factor> factor = blockFactor();
-  if (!factor || !x.device().is_cpu() || x.dim() != 3) return false;
-  const bool isTaken = x.scalar_type() == at::kFloat ||
-                       (*factor == Factor::BFloat16 && x.scalar_type() == at::kBFloat16);
-  const std::int64_t tokens = x.size(1), width = x.size(2);
-  const std::int64_t queries = input.row < 0 ? tokens : 1;
-  const bool hasGradient =
-      at::GradMode::is_enabled() &&
-      (x.requires_grad() || (input.additive.defined() && input.additive.requires_grad()) ||
-       std::any_of(input.parameters.begin(), input.parameters.end(),
-                   [](const at::Tensor& each) { return each.defined() && each.requires_grad(); }));
-  // The products of half types were not measured beyond the widths of training.
-  const bool isTraining = hasGradient || *factor != Factor::Float32;
-  if (!isTaken || !takesBlock({x.size(0), tokens, width, input.heads, isTraining})) return false;
-  for (std::size_t i = 0; i < kBlockParameters; ++i) {
-    const at::Tensor& parameter = input.parameters[i];
-    if (!parameter.defined()) continue;
-    if (parameter.scalar_type() != at::kFloat || !parameter.is_contiguous()) return false;
-    if (isOfImages(i) && parameter.dim() == 2 && parameter.size(0) != x.size(0)) return false;
-  }
-  if (input.parameters[kNorm1Weight].size(-1) != width) return false;
-  const at::Tensor& angles = input.angles;
-  const bool isItsTurn =
-      !angles.defined() ||
-      ((angles.dim() == 2 || (angles.dim() == 3 && angles.size(0) == x.size(0))) &&
-       angles.size(-2) == tokens && 2 * angles.size(-1) * input.heads == width);
-  return isItsTurn &&
-         (isSharedMask(input.additive, queries, tokens) ||
-          isMaskOfHeads(input.additive, input.heads, queries, tokens) ||
-          isMaskOfImages(input.additive, x.size(0), queries, tokens)) &&
-         isSharedMask(input.multiplicative, queries, tokens);
-}
-
-at::Tensor runBlock(const BlockInput& input) {
+at::Tensor runWhole(const BlockInput& input) {
   const at::Tensor x = input.x.to(at::kFloat).contiguous();
   BlockConstants constants;
   if (input.angles.defined()) {
@@ -381,6 +347,70 @@ at::Tensor runBlock(const BlockInput& input) {
     return runForward(plan, x, {});
   }
   return FusedBlock::apply(x, at::TensorList(given), parameters, constants, settings);
+}
+
+/// Without attention a row is by itself, so that a thread takes as many as it likes: the rows of an
+/// image as images of their own, as large ones as have the parameters of that image.
+BlockInput inPieces(const BlockInput& input) {
+  BlockInput pieces = input;
+  std::vector<at::Tensor*> ofImages;
+  for (std::size_t i = 0; i < kBlockParameters; ++i) {
+    at::Tensor& parameter = pieces.parameters[i];
+    if (isOfImages(i) && parameter.defined() && parameter.dim() == 2)
+      ofImages.push_back(&parameter);
+  }
+  const std::int64_t tokens = input.x.size(1);
+  std::int64_t rows = ofImages.empty() ? 1 : std::min(tokens, kChunkRows);
+  while (tokens % rows != 0) --rows;
+  pieces.x = input.x.reshape({-1, rows, input.x.size(2)});
+  if (pieces.mlpGain.defined()) ofImages.push_back(&pieces.mlpGain);
+  for (at::Tensor* values : ofImages) *values = values->repeat_interleave(tokens / rows, 0);
+  return pieces;
+}
+
+}  // namespace
+
+bool takesBlock(const BlockInput& input) {
+  const at::Tensor& x = input.x;
+  const std::optional<Factor> factor = blockFactor();
+  if (!factor || !x.device().is_cpu() || x.dim() != 3) return false;
+  const bool isTaken = x.scalar_type() == at::kFloat ||
+                       (*factor == Factor::BFloat16 && x.scalar_type() == at::kBFloat16);
+  const bool hasAttention = input.parameters[kQkvWeight].defined();
+  const std::int64_t tokens = x.size(1), width = x.size(2);
+  const std::int64_t queries = input.row < 0 ? tokens : 1;
+  const bool hasGradient =
+      at::GradMode::is_enabled() &&
+      (x.requires_grad() || (input.additive.defined() && input.additive.requires_grad()) ||
+       std::any_of(input.parameters.begin(), input.parameters.end(),
+                   [](const at::Tensor& each) { return each.defined() && each.requires_grad(); }));
+  // The products of half types were not measured beyond the widths of training.
+  const bool isTraining = hasGradient || *factor != Factor::Float32;
+  const BlockShape shape{x.size(0), tokens, width, input.heads, isTraining};
+  if (!isTaken || !(hasAttention ? takesBlock(shape) : takesMlpBranch(shape))) return false;
+  for (std::size_t i = 0; i < kBlockParameters; ++i) {
+    const at::Tensor& parameter = input.parameters[i];
+    if (!parameter.defined()) continue;
+    if (parameter.scalar_type() != at::kFloat || !parameter.is_contiguous()) return false;
+    if (isOfImages(i) && parameter.dim() == 2 && parameter.size(0) != x.size(0)) return false;
+  }
+  if (input.parameters[kNorm2Weight].size(-1) != width) return false;
+  if (!hasAttention) return true;
+  const at::Tensor& angles = input.angles;
+  const bool isItsTurn =
+      !angles.defined() ||
+      ((angles.dim() == 2 || (angles.dim() == 3 && angles.size(0) == x.size(0))) &&
+       angles.size(-2) == tokens && 2 * angles.size(-1) * input.heads == width);
+  return isItsTurn &&
+         (isSharedMask(input.additive, queries, tokens) ||
+          isMaskOfHeads(input.additive, input.heads, queries, tokens) ||
+          isMaskOfImages(input.additive, x.size(0), queries, tokens)) &&
+         isSharedMask(input.multiplicative, queries, tokens);
+}
+
+at::Tensor runBlock(const BlockInput& input) {
+  if (input.parameters[kQkvWeight].defined()) return runWhole(input);
+  return runWhole(inPieces(input)).view(input.x.sizes());
 }
 
 }  // namespace vitrine::cpu

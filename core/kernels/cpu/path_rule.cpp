@@ -38,15 +38,18 @@ Widths widthsOf(CpuPath path) {
 
 bool hasOwnLoops() { return cpuPath() != CpuPath::Reference; }
 
-bool takesBlock(const BlockShape& shape) {
+bool takesMlpBranch(const BlockShape& shape) {
   // A step sums gradients in shares of the batch; without them few rows are enough to be worth the
   // packing of the maps.
   constexpr std::int64_t kLeastRows = 48;
   const Widths widths = widthsOf(cpuPath());
   return shape.width <= (shape.hasGradient ? widths.training : widths.inference) &&
-         shape.tokens <= kMostKeys && shape.width % shape.heads == 0 &&
-         shape.width / shape.heads <= kMostHeadDim &&
          shape.batch * shape.tokens >= (shape.hasGradient ? 2 * kChunkRows : kLeastRows);
+}
+
+bool takesBlock(const BlockShape& shape) {
+  return takesMlpBranch(shape) && shape.tokens <= kMostKeys && shape.width % shape.heads == 0 &&
+         shape.width / shape.heads <= kMostHeadDim;
 }
 
 bool takesAttention(const AttentionShape& shape) {
