@@ -10,13 +10,16 @@
 #include <c10/core/InferenceMode.h>
 #include <torch/nn/module.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "core/diffusion/guidance.h"
+#include "core/diffusion/noise_process.h"
 #include "core/diffusion/ode.h"
 #include "core/diffusion/transport.h"
 #include "core/model/packed_language_model.h"
@@ -27,6 +30,7 @@
 #include "plugins/baselines/diffusion_transformers.h"
 #include "plugins/illama/illama.h"
 #include "plugins/llamafusion/architectures.h"
+#include "plugins/tasks/text_image/draw.h"
 #include "plugins/vision_lstm/vision_lstm.h"
 #include "plugins/visionllama/architectures.h"
 #include "plugins/visionllama_diffusion/rotary_diffusion.h"
@@ -40,6 +44,7 @@ constexpr double kGuidance = 2;
 constexpr double kLabelDrop = 0.1;
 constexpr std::int64_t kPrompt = 16;  ///< tokens before those that are decoded
 constexpr std::int64_t kNoTarget = -100;
+constexpr std::int64_t kNoiseSteps = 1000;  ///< of a diffusion
 
 struct Options {
   std::string mode;
@@ -174,20 +179,44 @@ class BenchSession final : public TaskSession {
   diffusion::Transport transport_;
 };
 
-/// Euler steps along the velocity, as the sampler "ode" takes them.
+/// Images of a caption of as many tokens as a batch has before its images.
+void drawCaption(TextImageModel& model, LanguageModel& language, const Options& options) {
+  const text::TokenIds caption(static_cast<std::size_t>(options.tokens - 2), 1);
+  const std::vector<std::uint64_t> seeds(static_cast<std::size_t>(options.batch), 0);
+  static_cast<void>(text_image::drawnImages(
+      model, language, caption, seeds, {.steps = options.steps, .guidance = kGuidance}, at::kCPU));
+}
+
+/// Steps of DDIM through a diffusion, as the sampler "ddim" takes them.
+void backThroughSteps(const std::function<at::Tensor(const at::Tensor&, double)>& predict,
+                      at::Tensor state, std::int64_t steps) {
+  const diffusion::NoiseProcess process(diffusion::BetaSchedule::Linear, kNoiseSteps,
+                                        "ddim" + std::to_string(steps));
+  for (std::int64_t i = process.steps() - 1; i >= 0; --i) {
+    const at::Tensor step = at::full({state.size(0)}, i, at::kLong);
+    const auto time = process.originalSteps()[i].item<double>();
+    const diffusion::StepBack back = process.back(predict(state, time), state, step, {});
+    state = process.ddimStep(back, state, step, 0);
+  }
+}
+
+/// Guided images: of a flow by Euler steps along the velocity, as the sampler "ode" takes them.
 void sample(Model& model, const Options& options) {
   const c10::NoGradGuard noGradient;
+  if (auto* mixed = capabilityOf<TextImageModel>(model))
+    return drawCaption(*mixed, *capabilityOf<LanguageModel>(model), options);
   auto& network = *capabilityOf<Denoiser>(model);
   auto& guided = *capabilityOf<diffusion::GuidedDenoiser>(model);
   const Denoiser::Sizes sizes = network.denoiserSizes();
   const at::Tensor labels = at::arange(options.batch, at::kLong).remainder(sizes.classes);
-  diffusion::OdeOptions ode{.method = diffusion::OdeMethod::Euler};
-  static_cast<void>(diffusion::solve(
-      [&](const at::Tensor& state, double time) {
-        return diffusion::guidedPrediction(network, guided, state, time, labels, {kGuidance, 0});
-      },
-      at::randn({options.batch, sizes.channels, sizes.height, sizes.width}),
-      diffusion::evenTimes(0, 1, options.steps + 1), ode));
+  const auto predict = [&](const at::Tensor& state, double time) {
+    return diffusion::guidedPrediction(network, guided, state, time, labels, {kGuidance, 0});
+  };
+  const at::Tensor noise = at::randn({options.batch, sizes.channels, sizes.height, sizes.width});
+  if (guided.timeUnit() == diffusion::GuidedDenoiser::Time::Step)
+    return backThroughSteps(predict, noise, options.steps);
+  static_cast<void>(diffusion::solve(predict, noise, diffusion::evenTimes(0, 1, options.steps + 1),
+                                     {.method = diffusion::OdeMethod::Euler}));
 }
 
 /// The likeliest tokens after a prompt, one at a time, as the sampler "text" takes them.
@@ -284,6 +313,7 @@ int main(int count, char** words) {
   };
   std::int64_t parameters = 0;
   for (const at::Tensor& parameter : model->module().parameters()) parameters += parameter.numel();
-  bench::takeTurns(3, [&] { return bench::timed(iterate); }, {{"parameters", parameters}});
+  bench::takeTurns(options.mode == "sample" ? 1 : 3, [&] { return bench::timed(iterate); },
+                   {{"parameters", parameters}});
   return 0;
 }

@@ -27,6 +27,8 @@ ROWS = [
     ("sit demo batch 16", "sit_llama", "sit_llama/demo", 16, ("sample",), []),
     ("sit S/2 batch 1", "sit_llama", "sit_llama/s2", 1, ("sample",), []),
     ("sit S/2 batch 16", "sit_llama", "sit_llama/s2", 16, ("sample",), []),
+    ("dit llama demo batch 1", "dit_llama", "dit_llama/demo", 1, ("sample",), []),
+    ("dit llama demo batch 16", "dit_llama", "dit_llama/demo", 16, ("sample",), []),
     ("vil demo", "vision_lstm", "vision_lstm/demo", 64, ("train", "infer"), []),
     ("vil T", "vision_lstm", "vision_lstm/t", 8, ("train",), []),
     ("llama demo", "llama", "llama/bytes_64", 64, ("train",), ["--tokens", "192"]),
@@ -34,6 +36,8 @@ ROWS = [
     ("llama demo", "llama", "llama/bytes_64", 1, ("decode",), ["--tokens", "240"]),
     ("llama 15M", "llama", "llama/stories_15m", 1, ("decode",), ["--tokens", "240"]),
     ("llamafusion demo", "llamafusion", "llamafusion/bytes_64", 32, ("train",), ["--tokens", "24"]),
+    ("llamafusion demo batch 1", "llamafusion", "llamafusion/bytes_64", 1, ("sample",), ["--tokens", "24"]),
+    ("llamafusion demo batch 16", "llamafusion", "llamafusion/bytes_64", 16, ("sample",), ["--tokens", "24"]),
 ]
 FLOORS = {"train": 1.05, "infer": 1.05, "sample": 1.2, "decode": 1.5}
 # A step that leaves the text's part alone, over one that trains everything.
@@ -64,7 +68,7 @@ class Papers:
                 options = ["--architecture", architecture, "--preset", preset, "--batch", str(batch), "--mode", mode, *more]
                 if self.is_wanted(name, path):
                     self.row(name, options, path, FLOORS[mode])
-                if architecture == "llamafusion" and self.is_wanted(name + " frozen", path):
+                if (architecture, mode) == ("llamafusion", "train") and self.is_wanted(name + " frozen", path):
                     self.row(name + " frozen", [*options, "--text", "frozen"], path, FLOORS[mode])
                     self.against_all(name + " frozen", options, path)
 

@@ -105,15 +105,33 @@ def flow_loss(run, model, batch):
     return F.mse_loss(made, data - noise)
 
 
+def guided(run, model, x, t, guidance):
+    """Both predictions of a step go through the network in one batch."""
+    labels = torch.arange(len(x)) % model.classes
+    both = torch.cat((labels, torch.full_like(labels, model.classes)))
+    conditional, plain = run(torch.cat((x, x)), torch.full((2 * len(x),), t), both)[:, :model.channels].chunk(2)
+    return plain + guidance * (conditional - plain)
+
+
 @torch.inference_mode()
 def flow_samples(run, model, batch, steps, guidance):
-    """Euler steps; both predictions of a step go through the network in one batch."""
-    x, labels = torch.randn(batch, model.channels, *model.size), torch.arange(batch) % model.classes
-    both = torch.cat((labels, torch.full_like(labels, model.classes)))
+    """Euler steps."""
+    x = torch.randn(batch, model.channels, *model.size)
     for i in range(steps):
-        t = torch.full((2 * batch,), i / steps)
-        conditional, plain = run(torch.cat((x, x)), t, both).chunk(2)
-        x = x + (plain + guidance * (conditional - plain)) / steps
+        x = x + guided(run, model, x, i / steps, guidance) / steps
+    return x
+
+
+@torch.inference_mode()
+def diffusion_samples(run, model, batch, steps, guidance):
+    """Steps of DDIM without noise, evenly from a diffusion of 1,000 with linear betas."""
+    kept = (1 - torch.linspace(1e-4, 0.02, 1000).double()).cumprod(0)[::1000 // steps].tolist()
+    x = torch.randn(batch, model.channels, *model.size)
+    for i in reversed(range(steps)):
+        noise = guided(run, model, x, float(i * (1000 // steps)), guidance)
+        start = (x - (1 - kept[i]) ** 0.5 * noise) / kept[i] ** 0.5
+        before = kept[i - 1] if i > 0 else 1
+        x = before ** 0.5 * start + (1 - before) ** 0.5 * noise
     return x
 
 

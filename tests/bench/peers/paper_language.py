@@ -189,6 +189,22 @@ class LlamaFusion(Llama):
         blank = logits.new_zeros(len(ids), end - begin, logits.shape[2])
         return torch.cat((logits[:, :begin], blank, logits[:, begin:]), 1), self.img_io.leave(self.model.img.norm(tokens))
 
+    def text_cache(self, ids):
+        """Keys and values of a text, and no room after it."""
+        heads, _, channels = self.sizes
+        cache = [tuple(torch.zeros(len(ids), heads, ids.shape[1], channels) for _ in range(2)) for _ in self.model.layers]
+        self.step(ids, cache, 0)
+        return cache
+
+    def noise_after(self, images, t, cache):
+        """The predicted noise of images that follow the texts of a cache."""
+        tokens, first = self.img_io.enter(images, t), cache[0][0].shape[2]
+        for layer, (keys, values) in zip(self.model.layers, cache):
+            q, k, v = layer.img.self_attn(layer.img.input_layernorm(tokens))
+            q, k = self.table(q, first), self.table(k, first)
+            tokens = layer.img.finish(tokens, parts.attend(q, torch.cat((keys, k), 2), torch.cat((values, v), 2)))
+        return self.img_io.leave(self.model.img.norm(tokens))
+
 
 def cosine_shares(steps=1000, offset=0.008):
     """alpha bar of the cosine schedule."""
@@ -202,6 +218,25 @@ def mixed_loss(run, batch, weight, shares):
     kept = shares[t].view(-1, 1, 1, 1)
     logits, predicted = run(ids, kept.sqrt() * images + (1 - kept).sqrt() * noise, t, begin)
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100) + weight * F.mse_loss(predicted, noise)
+
+
+@torch.inference_mode()
+def drawn_images(noise_after, model, ids, size, shares, steps, guidance):
+    """Images of a caption between its two marks, `ids`, in steps of DDPM; the other prediction has the marks alone."""
+    texts = [model.text_cache(tokens) for tokens in (ids, ids[:, [0, -1]])]
+    times = torch.linspace(0, len(shares) - 1, steps).round().long()
+    kept, x = shares[times].tolist(), torch.randn(len(ids), *size)
+    for i in reversed(range(steps)):
+        t = times[i].expand(len(ids))
+        conditional, plain = (noise_after(x, t, cache) for cache in texts)
+        noise = plain + guidance * (conditional - plain)
+        start = ((x - (1 - kept[i]) ** 0.5 * noise) / kept[i] ** 0.5).clamp(-1, 1)
+        before = kept[i - 1] if i > 0 else 1
+        alpha = kept[i] / before
+        x = ((1 - alpha) * before ** 0.5 * start + (1 - before) * alpha ** 0.5 * x) / (1 - kept[i])
+        if i > 0:
+            x = x + ((1 - alpha) * (1 - before) / (1 - kept[i])) ** 0.5 * torch.randn_like(x)
+    return x
 
 
 FAMILIES = {"llama": Llama, "llamafusion": LlamaFusion}
