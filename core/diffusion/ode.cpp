@@ -182,6 +182,11 @@ struct FixedStep {
     switch (method) {
       case OdeMethod::Heun:
         return x + 0.5 * step * (first + evaluate(x + step * first, time + step));
+      case OdeMethod::Heun3: {
+        const at::Tensor second = evaluate(x + step / 3 * first, time + step / 3);
+        const at::Tensor third = evaluate(x + 2 * step / 3 * second, time + 2 * step / 3);
+        return x + step / 4 * (first + 3 * third);
+      }
       case OdeMethod::Midpoint:
         return x + step * evaluate(x + 0.5 * step * first, time + 0.5 * step);
       case OdeMethod::RungeKutta: {
@@ -205,6 +210,7 @@ OdeMethod odeMethodOf(const std::string& word) {
                             {{"euler", OdeMethod::Euler},
                              {"heun", OdeMethod::Heun},
                              {"heun2", OdeMethod::Heun},
+                             {"heun3", OdeMethod::Heun3},
                              {"midpoint", OdeMethod::Midpoint},
                              {"rk4", OdeMethod::RungeKutta},
                              {"dopri5", OdeMethod::Dopri5}});

@@ -21,11 +21,12 @@ using OdeWatch = std::function<bool(double share, const at::Tensor& state)>;
 enum class OdeMethod {
   Euler,
   Heun,        ///< explicit trapezoid, two evaluations a step
+  Heun3,       ///< of third order, three
   Midpoint,    ///< two
   RungeKutta,  ///< four; the 3/8 rule
   Dopri5,      ///< Dormand & Prince 1980, adaptive: six and those of rejected steps
 };
-/// euler heun midpoint rk4 dopri5, and heun2 for heun. \throws ConfigError  another word
+/// euler heun heun3 midpoint rk4 dopri5, and heun2 for heun. \throws ConfigError  another word
 [[nodiscard]] VITRINE_ENGINE_EXPORT OdeMethod odeMethodOf(const std::string& word);
 
 struct OdeOptions {

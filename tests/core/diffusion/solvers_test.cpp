@@ -50,6 +50,32 @@ TEST(Ode, FixedStepsGiveTheValuesAndEvaluationsOfTheReference) {
   }
 }
 
+TEST(Ode, HalfTheStepShrinksTheErrorByTheOrderOfTheMethod) {
+  // dx/dt = x^2 cos t from 1/2 has the solution 1 / (2 - sin t).
+  const auto field = [](const at::Tensor& x, double t) { return x * x * std::cos(t); };
+  const auto solved = [&](OdeMethod method, std::int64_t steps) {
+    return solve(field, at::full({1}, 0.5, at::kDouble), evenTimes(0, 1, steps + 1),
+                 {.method = method});
+  };
+  const auto errorOf = [](const OdeSolution& solution) {
+    return std::abs(solution.states.back().item<double>() - 1 / (2 - std::sin(1.0)));
+  };
+  struct Order {
+    OdeMethod method;
+    double order;
+    std::int64_t evaluations;  ///< a step
+  };
+  for (const auto& [method, order, evaluations] :
+       {Order{OdeMethod::Euler, 1, 1}, Order{OdeMethod::Heun, 2, 2},
+        Order{OdeMethod::Midpoint, 2, 2}, Order{OdeMethod::Heun3, 3, 3},
+        Order{OdeMethod::RungeKutta, 4, 4}}) {
+    const OdeSolution coarse = solved(method, 20), fine = solved(method, 40);
+    EXPECT_NEAR(std::log2(errorOf(coarse) / errorOf(fine)), order, 0.2);
+    EXPECT_EQ(fine.evaluations, 40 * evaluations);
+  }
+  EXPECT_EQ(odeMethodOf("heun3"), OdeMethod::Heun3);
+}
+
 TEST(Ode, AdaptiveStepsKeepTheirTolerance) {
   const at::Tensor exact = at::tensor({0.5, 1.0, 1.5, 2.0, 2.5}, at::kDouble);
   const OdeSolution loose = solve(exactVelocity, starts(), {0, 1}, {});
