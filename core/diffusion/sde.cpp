@@ -49,7 +49,7 @@ SdeSolution solve(const Transport& transport, const Predictor& network, const at
   const auto driftOf = [&](const at::Tensor& x, double time) {
     const at::Tensor t = timeOf(x, time), output = outputAt(x, time);
     return transport.velocityOf(output, x, t) +
-           transport.diffusion(options.form, x, t) * transport.scoreOf(output, x, t);
+           transport.diffusion(options.form, x, t, options.norm) * transport.scoreOf(output, x, t);
   };
   const auto keep = [&](const at::Tensor& state) {
     if (options.keepsLastAlone) solution.states.clear();
@@ -66,7 +66,7 @@ SdeSolution solve(const Transport& transport, const Predictor& network, const at
   at::Tensor x = start;
   for (std::size_t i = 0; i + 1 < times.size(); ++i) {
     const double time = times[i];
-    const at::Tensor w = transport.diffusion(options.form, x, timeOf(x, time));
+    const at::Tensor w = transport.diffusion(options.form, x, timeOf(x, time), options.norm);
     const at::Tensor kick = (2 * w).sqrt() * (noise(static_cast<std::int64_t>(i)) * std::sqrt(dt));
     if (options.method == SdeMethod::Euler) {
       x = x + driftOf(x, time) * dt + kick;

@@ -38,6 +38,7 @@ struct SdeOptions {
   std::int64_t steps = 250;
   OdeWatch watch{};
   bool keepsLastAlone = false;  ///< the solution has the newest state and no other
+  double norm = 1;              ///< of w, as DiffusionForm says
 };
 
 /// A network's output, as transport.options().predicts says.

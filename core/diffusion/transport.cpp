@@ -159,20 +159,20 @@ void Transport::requireForm(DiffusionForm form) const {
   }
 }
 
-at::Tensor Transport::diffusion(DiffusionForm form, const at::Tensor& state,
-                                const at::Tensor& time) const {
+at::Tensor Transport::diffusion(DiffusionForm form, const at::Tensor& state, const at::Tensor& time,
+                                double norm) const {
   const at::Tensor t = broadcast(time, state);
   switch (form) {
     case DiffusionForm::Sigma:
-      return shares(time, state).sigma.expand_as(state);
+      return (norm * shares(time, state).sigma).expand_as(state);
     case DiffusionForm::Linear:
-      return (1 - t).expand_as(state);
+      return (norm * (1 - t)).expand_as(state);
     case DiffusionForm::Decreasing:
-      return (0.25 * ((std::numbers::pi * t).cos() + 1).square()).expand_as(state);
+      return (0.25 * (norm * (std::numbers::pi * t).cos() + 1).square()).expand_as(state);
     case DiffusionForm::IncreasingDecreasing:
-      return (std::numbers::pi * t).sin().square().expand_as(state);
+      return (norm * (std::numbers::pi * t).sin().square()).expand_as(state);
     case DiffusionForm::Sbdm:
-      return drift(state, time).kappa.expand_as(state);
+      return (norm * drift(state, time).kappa).expand_as(state);
     case DiffusionForm::Constant:
       break;
   }

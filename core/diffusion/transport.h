@@ -25,14 +25,14 @@ enum class PathWeight {
   Velocity,    ///< (kappa / sigma)^2
   Likelihood,  ///< kappa / sigma^2
 };
-/// w in dx = (velocity + w score) dt + sqrt(2 w) dW.
+/// w in dx = (velocity + w score) dt + sqrt(2 w) dW, with a norm n that is usually 1.
 enum class DiffusionForm {
   Constant,              ///< known to the paper's code, where it fails; refused
-  Sbdm,                  ///< kappa
-  Sigma,                 ///< sigma
-  Linear,                ///< 1 - t
-  Decreasing,            ///< (cos(pi t) + 1)^2 / 4
-  IncreasingDecreasing,  ///< sin(pi t)^2
+  Sbdm,                  ///< n kappa
+  Sigma,                 ///< n sigma
+  Linear,                ///< n (1 - t)
+  Decreasing,            ///< (n cos(pi t) + 1)^2 / 4: the norm is inside of the square
+  IncreasingDecreasing,  ///< n sin(pi t)^2
 };
 
 struct TransportOptions {
@@ -98,11 +98,11 @@ class VITRINE_ENGINE_EXPORT Transport {
   /// \param lastStep  length of the step that ends without noise; 0: there is none
   [[nodiscard]] Interval sdeInterval(DiffusionForm form, double lastStep) const;
 
-  /// w at `time`, of the shape of `state`.
+  /// w at `time`, of the shape of `state`. \param norm  n of DiffusionForm
   /// \throws ConfigError  the form is not finite on this path with this prediction: says so and
   /// names those that are
   [[nodiscard]] at::Tensor diffusion(DiffusionForm form, const at::Tensor& state,
-                                     const at::Tensor& time) const;
+                                     const at::Tensor& time, double norm = 1) const;
   /// \throws ConfigError  as diffusion()
   void requireForm(DiffusionForm form) const;
 

@@ -204,6 +204,16 @@ TEST(Sde, OneStepIsThatOfTheSheet) {
   EXPECT_NEAR((mean + (2 * w * dt).sqrt() * 0.7).item<double>(), 0.4574738009, 1e-9);
 }
 
+TEST(Sde, TheNormIsThatOfDriftAndNoise) {
+  // One step from time 0 to 1: velocity 1.2, score -0.4, w 0.25 and a draw of 1.
+  const SdeOptions options{.last = LastStep::None, .steps = 2, .norm = 0.25};
+  const SdeSolution solution = solve(
+      Transport(), [](const at::Tensor& x, double) { return at::full_like(x, 1.2); },
+      at::full({1}, 0.4, at::kDouble), [](std::int64_t) { return at::ones({1}, at::kDouble); },
+      options);
+  EXPECT_NEAR(solution.states.back().item<double>(), 0.4 + 1.2 - 0.1 + std::sqrt(0.5), 1e-9);
+}
+
 TEST(Sde, RefusesASingleStepAndALastStepOfEverything) {
   const auto run = [](SdeOptions options) {
     (void)solve(

@@ -67,6 +67,19 @@ TEST(Transport, RefusesDiffusionsThatAreNotFinite) {
   EXPECT_THROW((void)pathOf("cubic"), ConfigError);
 }
 
+TEST(Transport, EveryDiffusionHasItsNorm) {
+  const at::Tensor x = at::zeros({1}, at::kDouble), t = at::full({1}, 0.25, at::kDouble);
+  const auto size = [&](DiffusionForm form, double norm) {
+    return Transport().diffusion(form, x, t, norm).item<double>();
+  };
+  EXPECT_NEAR(size(DiffusionForm::Sbdm, 2), 6, 1e-9);
+  EXPECT_NEAR(size(DiffusionForm::Sigma, 2), 1.5, 1e-9);
+  EXPECT_NEAR(size(DiffusionForm::Linear, 2), 1.5, 1e-9);
+  EXPECT_NEAR(size(DiffusionForm::IncreasingDecreasing, 2), 1, 1e-9);
+  EXPECT_NEAR(size(DiffusionForm::Decreasing, 2), 1.4571067812, 1e-9) << "inside of the square";
+  EXPECT_NEAR(size(DiffusionForm::Decreasing, 1), 0.7285533906, 1e-9);
+}
+
 TEST(GenerationMetrics, FollowTheirFormulas) {
   const auto tensor = [](std::vector<double> values, std::int64_t rows) {
     return at::tensor(values, at::kDouble).view({rows, -1});
