@@ -68,6 +68,13 @@ TEST(NoiseSchedule, BetasAreThoseOfTheSheets) {
 }
 
 TEST(NoiseProcessGolden, TablesAndTrajectoriesAreReproduced) {
+  for (const char* schedule : {"diffusion/tables_linear", "diffusion/tables_cosine"}) {
+    expectRuleReproduced(
+        schedule, {"betas", "alphas_cumprod", "alphas_cumprod_prev", "alphas_cumprod_next",
+                   "posterior_variance", "posterior_log_variance_clipped", "posterior_mean_coef1",
+                   "posterior_mean_coef2", "respaced"});
+  }
+  expectRuleReproduced("diffusion/trajectory_linear25", {"output"});
   expectRuleReproduced("diffusion/trajectory_cosine_ddim20_clip", {"output"});
   expectRuleReproduced("diffusion/losses", {"output"});
 }

@@ -26,6 +26,8 @@ const visionllama_diffusion::SitLlamaArchitecture kSitLlama;
 
 TEST(DiffusionModelsGolden, OutputsLossesAndGradientsAreReproduced) {
   expectReproduced("dit/dit_tiny", kDit);
+  expectReproduced("dit/dit_llama_p4", kDitLlama);
+  expectReproduced("sit/sit_tiny", kSit);
   expectReproduced("sit/sit_llama_tiny", kSitLlama);
 }
 

@@ -36,6 +36,10 @@ TEST(PyramidGolden, SizesScalesKeyPositionsAndNormsAreReproduced) {
   expectReproduced("visionllama/pyramid_variants", kGoldenPyramid);
 }
 
+TEST(PyramidGolden, FourStagesOfAnImageThatIsNotSquareAreReproduced) {
+  expectReproduced("visionllama/pyramid_calibrated", kGoldenPyramid);
+}
+
 TEST(PyramidGolden, ConvolutionsForPositionsWithoutLayerScaleAreReproduced) {
   expectReproduced("visionllama/pyramid_peg_nols", kGoldenPyramid);
 }
