@@ -191,12 +191,13 @@ TEST(PyramidAttention, ATapChangesNoOutput) {
   EXPECT_TRUE(isClose(logitsOf(*model, images), before, 1e-5));
 }
 
-TEST(PyramidModel, KeysOfSingleTokensAreFullAttention) {
-  // A second block with cells of 1 x 1 computes what one window over the whole grid does.
+/// Attention of one window over the whole grid, then of cells of 1 x 1 with the weights and the
+/// input of the first. \param changes  of the model
+std::vector<AttentionRecord> windowAndCells(const Json& changes) {
   const Json one{{"image_size", 28},      {"patch_size", 4},  {"in_channels", 1},
                  {"width", Json{16}},     {"depth", Json{2}}, {"heads", Json{2}},
                  {"mlp_width", Json{16}}, {"num_classes", 4}, {"gsa_reduction", Json{1}}};
-  const auto model = buildWith(kPyramid, one);
+  const auto model = buildWith(kPyramid, one, changes);
   sharpen(*model);
   model->module().eval();
   const c10::NoGradGuard noGradient;
@@ -212,10 +213,43 @@ TEST(PyramidModel, KeysOfSingleTokensAreFullAttention) {
   // The second block reads what the first one read.
   set("blocks.0.0.gamma_1", at::zeros({16}));
   set("blocks.0.0.gamma_2", at::zeros({16}));
-  const auto records = recordsOf(*model, imagesOf(1, 28, 28));
+  return recordsOf(*model, imagesOf(1, 28, 28));
+}
+
+TEST(PyramidModel, KeysOfSingleTokensAreFullAttention) {
+  const auto records = windowAndCells(Json::object());
   ASSERT_EQ(records.size(), 2U);
   EXPECT_TRUE(isClose(records[0].weights, records[1].weights, 1e-4));
   EXPECT_GT(records[0].weights.max().item<double>(), 2.0 / 49) << "it is uniform";
+}
+
+TEST(PyramidModel, WindowsTurnByScaledPositionsWhereTheSettingSaysSo) {
+  // An image of twice the anchor: every position of the grid is halved.
+  const auto recordsWith = [](bool isScaled) {
+    return windowAndCells(
+        Json{{"rope", {{"scale", "as"}, {"anchor_pixels", 14}, {"lsa_scaled", isScaled}}}});
+  };
+  const auto scaled = recordsWith(true), plain = recordsWith(false);
+  ASSERT_EQ(scaled.size(), 2U);
+  ASSERT_EQ(plain.size(), 2U);
+  EXPECT_TRUE(isClose(scaled[0].weights, scaled[1].weights, 1e-4))
+      << "a window over the whole grid turns as the grid does";
+  EXPECT_TRUE(isClose(plain[1].weights, scaled[1].weights, 1e-6)) << "the grid is scaled anyway";
+  EXPECT_FALSE(isClose(plain[0].weights, scaled[0].weights, 1e-2));
+  const auto unscaled = windowAndCells(Json::object());
+  EXPECT_TRUE(isClose(plain[0].weights, unscaled[0].weights, 1e-6)) << "windows as in training";
+}
+
+TEST(PyramidModel, ScaledWindowsChangeNothingAtTheSizeOfTraining) {
+  const auto logitsWith = [](bool isScaled, const at::Tensor& images) {
+    const auto model = buildWith(kPyramid, pyramidTable(),
+                                 Json{{"rope", {{"scale", "as"}, {"lsa_scaled", isScaled}}}});
+    sharpen(*model);
+    return logitsOf(*model, images);
+  };
+  const at::Tensor trained = imagesOf(2, 32, 32), larger = imagesOf(2, 48, 48);
+  EXPECT_TRUE(at::equal(logitsWith(true, trained), logitsWith(false, trained)));
+  EXPECT_FALSE(at::equal(logitsWith(true, larger), logitsWith(false, larger)));
 }
 
 /// Logits and gradients of a training step with drop path.
