@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/config/item_card.h"
 #include "core/model/weight_source.h"
 #include "core/nn/encoder_schema.h"
@@ -98,6 +99,10 @@ std::shared_ptr<Model> PlainArchitecture::build(const Config& config, std::uint6
   c.dropPath = block.dropPath;
   c.dropPathRule = block.dropPathRule;
   const std::string pe = config.text("pe");
+  if (pe == "sincos" && c.width % 4 != 0) {
+    throw ConfigError("pe = \"sincos\" needs a width that is a multiple of 4, not " +
+                      std::to_string(c.width));
+  }
   c.positions = pe == "learnable" ? nn::PositionKind::Learned
                 : pe == "sincos"  ? nn::PositionKind::SinCos
                                   : nn::PositionKind::None;

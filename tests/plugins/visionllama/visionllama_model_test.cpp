@@ -397,6 +397,9 @@ TEST(VisionLlamaSchema, RefusesSizesThatDoNotFitWithOneSentence) {
               Names("patch_size", 4, "image_size", 18));
   EXPECT_THAT(refusalOf(kPlain, plainTable(), Json{{"heads", 3}}), Names("heads 3", "multiple"));
   EXPECT_THAT(refusalOf(kPlain, plainTable(), Json{{"width", 12}}), Names("rope.ratio 1", 6));
+  EXPECT_EQ(refusalOf(kPlain, plainTable(),
+                      Json{{"width", 18}, {"pe", "sincos"}, {"rope", {{"mode", "none"}}}}),
+            "pe = \"sincos\" needs a width that is a multiple of 4, not 18");
   EXPECT_THAT(
       refusalOf(kPyramid, pyramidTable(), Json{{"image_size", 30}, {"gsa_reduction", Json{1, 1}}}),
       Names("4 x 4"));
