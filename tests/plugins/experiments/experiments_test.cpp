@@ -131,7 +131,7 @@ TEST(Experiments, AClaimThatOneVariantFallsFurtherIsAboutTheFall) {
       EXPECT_EQ(name.find("falls further") != std::string::npos, isFall) << name;
     }
   }
-  EXPECT_EQ(falls, 7);
+  EXPECT_EQ(falls, 10);
 }
 
 }  // namespace
