@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/config/item_card.h"
 #include "core/data/shown_image.h"
 #include "core/eval/matrix_rank.h"
@@ -84,18 +86,42 @@ GateLogs gateLogs(ProbeContext& context, const std::vector<std::int64_t>& layers
   return logs;
 }
 
-Analysis::Findings lengthFindings(const GateLogs& logs) {
-  Analysis::Findings findings;
-  const at::Tensor lengths = logs.forget.mean(2).neg().clamp_min(1e-12).reciprocal();
+/// [layers, heads]. A state that does not decay has no length: the mean log forget gate is 0 or
+/// more, as gates of exp can be.
+struct Lengths {
+  at::Tensor tokens;  ///< NaN where there is none
+  at::Tensor isNone;
+};
+
+Lengths lengthsOf(const GateLogs& logs) {
+  const at::Tensor mean = logs.forget.mean(2), isNone = mean.ge(0);
+  const at::Tensor tokens = mean.neg().reciprocal();
+  return {tokens.masked_fill(isNone, std::numeric_limits<double>::quiet_NaN()), isNone};
+}
+
+Artifact lengthMatrix(const GateLogs& logs, const Lengths& lengths) {
   Artifact matrix{.name = "memory length", .kind = artifact_kind::kMatrix};
-  setFloats(matrix, lengths, {"layer", "head"});
+  setFloats(matrix, lengths.tokens, {"layer", "head"});
   std::vector<std::string> rows;
   for (const std::int64_t layer : logs.layers) rows.push_back("layer " + std::to_string(layer));
   matrix.meta["row_labels"] = rows;
-  matrix.meta["column_labels"] = numbered("head ", lengths.size(1));
+  matrix.meta["column_labels"] = numbered("head ", lengths.tokens.size(1));
   matrix.meta["unit"] = "tokens";
   matrix.meta["title"] = "Memory length";
-  findings.artifacts.push_back(std::move(matrix));
+  if (const auto growing = lengths.isNone.sum().item<std::int64_t>(); growing > 0) {
+    matrix.meta["title"] = "Memory length, none where the state grows";
+    log::warning("memory_length: " + std::to_string(growing) + " of " +
+                 std::to_string(lengths.isNone.numel()) +
+                 " heads have no length; their state grows, because their forget gate is 1 or more "
+                 "on average");
+  }
+  return matrix;
+}
+
+Analysis::Findings lengthFindings(const GateLogs& logs) {
+  Analysis::Findings findings;
+  const Lengths lengths = lengthsOf(logs);
+  findings.artifacts.push_back(lengthMatrix(logs, lengths));
   for (const auto& [name, values] :
        {std::pair{"forget gate", logs.forget}, std::pair{"input gate", logs.input}}) {
     Artifact gate{.name = name, .kind = artifact_kind::kHeatmap};
@@ -108,10 +134,12 @@ Analysis::Findings lengthFindings(const GateLogs& logs) {
     artifact.meta["layers"] = logs.layers;
   }
   for (std::size_t i = 0; i < logs.layers.size(); ++i) {
-    for (std::int64_t head = 0; head < lengths.size(1); ++head) {
+    const auto row = static_cast<std::int64_t>(i);
+    for (std::int64_t head = 0; head < lengths.tokens.size(1); ++head) {
+      if (lengths.isNone[row][head].item<bool>()) continue;
       findings.scores.emplace_back(
           "length/layer" + std::to_string(logs.layers[i]) + "/head" + std::to_string(head),
-          lengths[static_cast<std::int64_t>(i)][head].item<double>());
+          lengths.tokens[row][head].item<double>());
     }
   }
   return findings;

@@ -15,7 +15,8 @@ namespace vitrine::vision_lstm {
 /// scan.
 ///
 /// Artifacts: matrix "memory length" [layers, heads] in tokens; heatmaps "forget gate" and "input
-/// gate" [layers, tokens], means over heads and images. Scores "length/layer<i>/head<j>".
+/// gate" [layers, tokens], means over heads and images. Scores "length/layer<i>/head<j>". A head
+/// whose mean log forget gate is 0 or more has NaN and no score: its state grows.
 [[nodiscard]] std::unique_ptr<Analysis> makeMemoryLength();
 
 /// The matrices of one pass, for chosen images, in the order of each layer's scan.

@@ -6,6 +6,7 @@
 #include <torch/nn/module.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/base/error.h"
@@ -17,10 +18,11 @@
 namespace vitrine::vision_lstm {
 namespace {
 
-std::shared_ptr<VisionLstm> tinyModel() {
+std::shared_ptr<VisionLstm> tinyModel(const Json& changes = Json::object()) {
   const VisionLstmArchitecture architecture;
   Json values{{"image_size", 16}, {"patch", 4}, {"in_channels", 1}, {"dim", 16},
               {"depth", 2},       {"heads", 4}, {"num_classes", 4}};
+  values.update(changes);
   EXPECT_TRUE(resolveItem(architecture.card().schema, "model", values).empty());
   auto model = std::dynamic_pointer_cast<VisionLstm>(architecture.build(Config(values), 0));
   model->module().eval();
@@ -63,6 +65,32 @@ TEST(MemoryLength, OfAFreshModelIsThatOfItsBiases) {
   EXPECT_EQ(found.scores.size(), 8U);
   EXPECT_EQ(found.scores[5].first, "length/layer1/head1");
   EXPECT_EQ(tensorOf(named(found, "forget gate")).sizes(), at::IntArrayRef({2, 16}));
+}
+
+TEST(MemoryLength, IsNoneWhereTheStateGrows) {
+  const auto model = tinyModel({{"forget_gate", "exp"}});
+  {
+    const at::NoGradGuard noGradient;
+    for (const auto& item : model->module().named_parameters()) {
+      if (item.key().ends_with("fgate.bias"))
+        item.value().copy_(at::tensor({-0.5F, 0.0F, 1.0F, -2.0F}));
+    }
+  }
+  const auto found = findings(*makeMemoryLength(), *model, Json::object());
+  const Artifact& matrix = named(found, "memory length");
+  const at::Tensor lengths = tensorOf(matrix);
+  for (std::int64_t layer = 0; layer < 2; ++layer) {
+    EXPECT_NEAR(lengths[layer][0].item<double>(), 2, 1e-6);
+    EXPECT_TRUE(std::isnan(lengths[layer][1].item<double>())) << "nothing is forgotten";
+    EXPECT_TRUE(std::isnan(lengths[layer][2].item<double>()));
+    EXPECT_NEAR(lengths[layer][3].item<double>(), 0.5, 1e-6);
+  }
+  EXPECT_EQ(matrix.meta.at("title"), "Memory length, none where the state grows");
+  std::vector<std::string> scored;
+  for (const auto& [name, value] : found.scores) scored.push_back(name);
+  const std::vector<std::string> wanted{"length/layer0/head0", "length/layer0/head3",
+                                        "length/layer1/head0", "length/layer1/head3"};
+  EXPECT_EQ(scored, wanted);
 }
 
 TEST(MemoryWeights, TimesTheValuesAreWhatIsRead) {
