@@ -39,6 +39,9 @@ Cell cellOf(const GoldenCase& golden, at::ScalarType type = at::kFloat) {
   cell.input.q = leaf("q"), cell.input.k = leaf("k"), cell.input.v = leaf("v");
   cell.input.inputGate = leaf("i"), cell.input.forgetGate = leaf("f");
   cell.input.start = {leaf("C0"), leaf("n0"), leaf("m0")};
+  // A state without a stabiliser is the memory itself.
+  if (cell.input.start.memory.defined() && !cell.input.start.stabiliser.defined())
+    cell.input.start.stabiliser = at::zeros(cell.input.q.sizes().slice(0, 2), type);
   return cell;
 }
 
@@ -81,7 +84,14 @@ void addPass(const GoldenCase& golden, const MlstmOptions& options, const std::s
   for (const auto& [name, leaf] : cell.leaves) pass[gradients + "input/" + name] = leaf.grad();
 }
 
-/// The states of the recurrence from m_0 = 0, token by token through the running state.
+/// `value` without its division by exp(m). \param m  of the first dimensions of `value`
+at::Tensor undivided(const at::Tensor& value, at::Tensor m) {
+  while (m.dim() < value.dim()) m = m.unsqueeze(-1);
+  return value.to(at::kDouble) * m.to(at::kDouble).exp();
+}
+
+/// The states of the recurrence from m_0 = 0, token by token through the running state. References
+/// with a sigmoid input gate have no m; their states are the same for both normalisers.
 void addStates(const GoldenCase& golden, MlstmOptions options, Tensors& pass) {
   const at::NoGradGuard noGradient;
   MlstmInput input = cellOf(golden).input;
@@ -92,11 +102,20 @@ void addStates(const GoldenCase& golden, MlstmOptions options, Tensors& pass) {
                    at::zeros({batch, heads, width}), at::zeros({batch, heads})};
   }
   options.lastState = LastState::Keep;
+  const bool hasStabiliser = options.inputGate == GateKind::Exp;
+  const auto asStored = [&](const at::Tensor& value, const at::Tensor& m) {
+    return hasStabiliser ? value : undivided(value, m);
+  };
   const MlstmOutput whole = kernels::mlstm(input, options);
-  pass["output/m"] = whole.stabiliser;
-  pass["output/signed_sum"] = whole.signedSum;
-  pass["output/C_last"] = whole.last.memory;
-  pass["output/n_last"] = whole.last.sum;
+  const at::Tensor signedSum = asStored(whole.signedSum, whole.stabiliser),
+                   memory = asStored(whole.last.memory, whole.last.stabiliser),
+                   sum = asStored(whole.last.sum, whole.last.stabiliser);
+  if (hasStabiliser) pass["output/m"] = whole.stabiliser;
+  for (const std::string prefix : {"output/", "output/normalised/", "output/plain/"}) {
+    pass[prefix + "signed_sum"] = signedSum;
+    pass[prefix + "C_last"] = memory;
+    pass[prefix + "n_last"] = sum;
+  }
   if (!golden.io.contains("output/n")) return;
   std::vector<at::Tensor> sums;
   MlstmInput step = input;
@@ -106,7 +125,7 @@ void addStates(const GoldenCase& golden, MlstmOptions options, Tensors& pass) {
     step.inputGate = input.inputGate.narrow(2, t, 1);
     step.forgetGate = input.forgetGate.narrow(2, t, 1);
     step.start = kernels::mlstm(step, options).last;
-    sums.push_back(step.start.sum);
+    sums.push_back(asStored(step.start.sum, step.start.stabiliser));
   }
   pass["output/n"] = at::stack(sums, 2);
 }
@@ -126,12 +145,12 @@ std::vector<Tensors> cells(const GoldenCase& golden) {
     Tensors pass;
     MlstmOptions options = optionsOf(golden, each.form);
     options.chunk = each.chunk;
+    addStates(golden, options, pass);
     if (options.inputGate == GateKind::Sigmoid) {
       addPass(golden, options, "output/normalised/", "grad/normalised/", pass);
       options.normaliser = Normaliser::None;
       addPass(golden, options, "output/plain/", "grad/plain/", pass);
     } else {
-      addStates(golden, options, pass);
       options.normaliserGradient = NormaliserGradient::Ignored;
       addPass(golden, options, "output/", "grad_normaliser_ignored/", pass);
       options.normaliserGradient = NormaliserGradient::Exact;
