@@ -23,9 +23,9 @@ TEST_P(VisionLstmGolden, OutputsAndGradientsAreReproduced) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, VisionLstmGolden,
                          ::testing::Values("v1_stride", "v2_default", "v2_pos_resize_down",
-                                           "v2_features_image", "directions_quad_nonsquare",
-                                           "concurrency_parallel", "pool_cls_mid_bilateral",
-                                           "forget_gate_exp"));
+                                           "v2_features_image", "v2_grey_single_pair",
+                                           "directions_quad_nonsquare", "concurrency_parallel",
+                                           "pool_cls_mid_bilateral", "forget_gate_exp"));
 
 class VisionLstmPartGolden : public ::testing::TestWithParam<const char*> {};
 
