@@ -171,7 +171,8 @@ std::vector<Field> cellFields() {
       flagField("drop_path_decay", false, "drop path linear from 0 in the first block")
           .titled("Drop path grows"),
       wordField("init", "Initialisation", kStarts, "first values of proj_down"),
-      wordField("flops_convention", "FLOPs", kConventions, "counting rule of the chunkwise form")
+      wordField("flops_convention", "FLOPs", kConventions,
+                "counting rule of the chunkwise form; chunk = none counts as 64")
           .runOnly(),
   };
 }

@@ -11,7 +11,8 @@ namespace vitrine::vision_lstm {
 
 namespace {
 
-/// Chunk that the paper counts with where the configuration leaves the choice.
+/// Chunk that the paper counts with where the configuration leaves the choice. What is executed
+/// depends on the device: one chunk of short sequences (mlstmChunk()), or tiles of 32.
 constexpr std::int64_t kCountedChunk = 64;
 
 using nn::named;
