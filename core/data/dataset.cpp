@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "core/base/text.h"
 
 namespace vitrine {
@@ -28,6 +29,10 @@ std::int64_t Dataset::label(Split split, std::int64_t id) const {
   sample.begin(id);
   read(split, id, sample);
   return sample.at("label").get<std::int64_t>()[0];
+}
+
+std::string Dataset::fingerprint(Split /*split*/, std::span<const std::int64_t> /*ids*/) const {
+  return "";
 }
 
 void Dataset::requireSample(Split split, std::int64_t id) const {
@@ -74,6 +79,17 @@ std::int64_t ImagesInMemory::readImage(Split split, std::int64_t id,
 
 std::int64_t ImagesInMemory::label(Split split, std::int64_t id) const {
   return part(split).labels.at(static_cast<std::size_t>(id));
+}
+
+std::string ImagesInMemory::fingerprint(Split split, std::span<const std::int64_t> ids) const {
+  const std::span<const std::uint8_t> pixels(part(split).pixels);
+  const auto bytes = static_cast<std::size_t>(info_.channels * info_.height * info_.width);
+  Sha256 sum;
+  for (const std::int64_t id : ids) {
+    requireSample(split, id);
+    sum.update(std::as_bytes(pixels.subspan(static_cast<std::size_t>(id) * bytes, bytes)));
+  }
+  return sum.finish();
 }
 
 std::string toString(Split split) {

@@ -51,6 +51,11 @@ class VITRINE_ENGINE_EXPORT Dataset {
   /// The class of a sample, by which subsets are stratified. Here: its field `label`, read with the
   /// rest; a data set that knows its labels without the images says so faster. Thread-safe.
   [[nodiscard]] virtual std::int64_t label(Split split, std::int64_t id) const;
+  /// A text that changes with any stored image of these samples: part of the key of what was
+  /// computed from all of them. It is found without decoding an image. Here: "", this data set has
+  /// none. Thread-safe.
+  [[nodiscard]] virtual std::string fingerprint(Split split,
+                                                std::span<const std::int64_t> ids) const;
 
  protected:
   /// For read(). \throws ShapeError  the split has no sample `id`
@@ -80,6 +85,8 @@ class VITRINE_ENGINE_EXPORT ImagesInMemory : public LabelledImages {
   [[nodiscard]] std::int64_t size(Split split) const final;
   std::int64_t readImage(Split split, std::int64_t id, std::span<std::uint8_t> image) const final;
   [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const final;
+  /// SHA-256 of their pixels.
+  [[nodiscard]] std::string fingerprint(Split split, std::span<const std::int64_t> ids) const final;
 
  protected:
   explicit ImagesInMemory(DatasetInfo info) : info_(std::move(info)) {}

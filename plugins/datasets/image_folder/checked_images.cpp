@@ -31,14 +31,6 @@ constexpr std::size_t kMostNamed = 200;
 constexpr std::size_t kLargestCache = std::size_t{1} << 30;  // bytes
 constexpr unsigned kMostThreads = 16;
 
-/// What a file must keep for an old finding to hold.
-std::string stampOf(const fs::path& file) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) return "";
-  return std::to_string(info.st_size) + " " + std::to_string(info.st_mtim.tv_sec) + "." +
-         std::to_string(info.st_mtim.tv_nsec) + " " + std::to_string(info.st_ino);
-}
-
 struct Finding {
   std::string path, stamp, why;  // why: "" when the image is usable
   std::uint64_t pixels = 0;
@@ -118,8 +110,8 @@ class Cache {
       std::string why = finding.why;
       std::replace_if(
           why.begin(), why.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
-      text += finding.stamp + "\t" + path + "\t" + why + "\t" + std::to_string(finding.pixels) +
-              "\n";
+      text +=
+          finding.stamp + "\t" + path + "\t" + why + "\t" + std::to_string(finding.pixels) + "\n";
     };
     for (const Finding& finding : findings) {
       known_.erase(finding.path);
@@ -187,6 +179,22 @@ std::size_t lookAt(const fs::path& folder, const CheckOptions& options, const Ca
 }
 
 }  // namespace
+
+std::string stampOf(const fs::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return "";
+  return std::to_string(info.st_size) + " " + std::to_string(info.st_mtim.tv_sec) + "." +
+         std::to_string(info.st_mtim.tv_nsec) + " " + std::to_string(info.st_ino);
+}
+
+std::string fingerprintOf(std::span<const fs::path> files) {
+  Sha256 sum;
+  for (const fs::path& file : files) {
+    const std::string line = file.string() + "\t" + stampOf(file) + "\n";
+    sum.update(std::as_bytes(std::span(line)));
+  }
+  return sum.finish();
+}
 
 void keepUsable(const fs::path& folder, const CheckOptions& options, Listing& listing) {
   std::vector<Finding> findings;

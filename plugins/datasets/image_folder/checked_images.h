@@ -4,6 +4,8 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <string>
 
 #include "plugins/datasets/image_folder/listing.h"
 
@@ -19,6 +21,13 @@ struct CheckOptions {
   double badLimit = 0.05;             ///< share of unusable images above which nothing is opened
   std::filesystem::path cacheFolder;  ///< "": nothing is kept
 };
+
+/// Size, time and inode of a file: what it must keep for an old finding about it to hold. "" where
+/// there is no such file.
+[[nodiscard]] std::string stampOf(const std::filesystem::path& file);
+
+/// SHA-256 of the paths and stamps of `files`: for Dataset::fingerprint().
+[[nodiscard]] std::string fingerprintOf(std::span<const std::filesystem::path> files);
 
 /// Takes what cannot be used out of `listing.images` and adds it to `listing.unusable`, sorted by
 /// path; the others get their number of pixels. Warns of each, by name up to 200 of them.

@@ -57,6 +57,17 @@ std::int64_t ImageFolder::size(Split split) const {
   return static_cast<std::int64_t>(listing_.images[static_cast<std::size_t>(split)].size());
 }
 
+std::string ImageFolder::fingerprint(Split split, std::span<const std::int64_t> ids) const {
+  std::vector<std::filesystem::path> files;
+  for (const std::int64_t id : ids) {
+    requireSample(split, id);
+    files.push_back(
+        folder_ /
+        listing_.images[static_cast<std::size_t>(split)][static_cast<std::size_t>(id)].path);
+  }
+  return fingerprintOf(files);
+}
+
 double ImageFolder::memoryBytes() const {
   double bytes = 0;
   for (std::size_t split = 0; split < memory_.size(); ++split) {

@@ -37,6 +37,9 @@ class ImageFolder final : public Dataset {
   [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const override {
     return listing_.images[static_cast<std::size_t>(split)].at(static_cast<std::size_t>(id)).label;
   }
+  /// Of the files, by size and time: none is read.
+  [[nodiscard]] std::string fingerprint(Split split,
+                                        std::span<const std::int64_t> ids) const override;
   /// The list of files, and the decoded images of the splits that are kept.
   [[nodiscard]] double memoryBytes() const override;
   [[nodiscard]] const Listing& listing() const noexcept { return listing_; }
@@ -73,6 +76,10 @@ class ImageCaptions final : public Dataset {
   [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::int64_t size(Split split) const override { return images_->size(split); }
   void read(Split split, std::int64_t id, Sample& sample) const override;
+  [[nodiscard]] std::string fingerprint(Split split,
+                                        std::span<const std::int64_t> ids) const override {
+    return images_->fingerprint(split, ids);
+  }
   [[nodiscard]] double memoryBytes() const override;
 
  private:

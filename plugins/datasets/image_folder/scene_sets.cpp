@@ -9,6 +9,7 @@
 #include "core/data/scene_files.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/files/sample_lists.h"
+#include "plugins/datasets/image_folder/checked_images.h"
 #include "plugins/datasets/image_folder/listing.h"
 
 namespace vitrine::image_folder {
@@ -129,6 +130,16 @@ void CocoSet::read(Split split, std::int64_t id, Sample& sample) const {
   }
 }
 
+std::string CocoSet::fingerprint(Split split, std::span<const std::int64_t> ids) const {
+  const Part& part = parts_[static_cast<std::size_t>(split)];
+  std::vector<fs::path> files;
+  for (const std::int64_t id : ids) {
+    requireSample(split, id);
+    files.push_back(part.folder / part.content.images[static_cast<std::size_t>(id)].path);
+  }
+  return fingerprintOf(files);
+}
+
 void CocoSet::readMasks(const CocoImage& image, Sample& sample) const {
   const auto pixels = static_cast<std::size_t>(image.height * image.width);
   if (masks_ == CocoMasks::Objects) {
@@ -235,6 +246,16 @@ void Ade20kSet::read(Split split, std::int64_t id, Sample& sample) const {
   }
   const auto out = sample["mask"].resize<std::uint8_t>({height, width});
   std::copy(values.begin(), values.end(), out.begin());
+}
+
+std::string Ade20kSet::fingerprint(Split split, std::span<const std::int64_t> ids) const {
+  const std::vector<std::string>& names = names_[static_cast<std::size_t>(split)];
+  std::vector<fs::path> files;
+  for (const std::int64_t id : ids) {
+    requireSample(split, id);
+    files.push_back(folder_ / "images" / ade20kFolder(split) / names[static_cast<std::size_t>(id)]);
+  }
+  return fingerprintOf(files);
 }
 
 ItemCard CocoSource::card() const {

@@ -35,6 +35,9 @@ class CocoSet final : public Dataset {
   }
   /// \throws FileError  the image cannot be decoded or has another size than the file says
   void read(Split split, std::int64_t id, Sample& sample) const override;
+  /// Of the files of the images, by size and time.
+  [[nodiscard]] std::string fingerprint(Split split,
+                                        std::span<const std::int64_t> ids) const override;
   [[nodiscard]] double memoryBytes() const override;
 
  private:
@@ -63,6 +66,9 @@ class Ade20kSet final : public Dataset {
   }
   /// \throws FileError  a file cannot be decoded, a mask has another size or a class too many
   void read(Split split, std::int64_t id, Sample& sample) const override;
+  /// Of the files of the images, by size and time.
+  [[nodiscard]] std::string fingerprint(Split split,
+                                        std::span<const std::int64_t> ids) const override;
 
  private:
   std::filesystem::path folder_;

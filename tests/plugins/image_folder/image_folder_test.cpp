@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
+#include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "core/base/error.h"
@@ -97,6 +99,29 @@ TEST_F(Images, ReadsLabelsAndPixelsBySplitAndId) {
   EXPECT_EQ(image.get<std::uint8_t>()[3 * plane - 1], 60);
   EXPECT_EQ(sampleOf(set, Split::Test, 0).at("image").get<std::uint8_t>()[0], 70);
   EXPECT_THROW((void)sampleOf(set, Split::Test, 1), ShapeError);
+}
+
+TEST_F(Images, HaveAFingerprintThatChangesWithEveryFile) {
+  putImage(folder_ / "train/cat/1.png", pngOf(10, 20, 30));
+  putImage(folder_ / "train/dog/1.png", pngOf(40, 50, 60));
+  putImage(folder_ / "test/dog/9.png", pngOf(70, 80, 90));
+  const std::vector<std::int64_t> both{0, 1}, first{0};
+  const auto now = [&](Split split, const std::vector<std::int64_t>& ids) {
+    return ImageFolder(folder_.path(), options(), {}).fingerprint(split, ids);
+  };
+  const std::string before = now(Split::Train, both), cat = now(Split::Train, first);
+  EXPECT_NE(before, "");
+  EXPECT_NE(before, cat);
+  EXPECT_EQ(now(Split::Train, both), before);
+  // An image of another size, then one of the same size and another time.
+  const std::filesystem::path dog = folder_ / "train/dog/1.png";
+  putImage(dog, pngOf(40, 50, 60, 20, 12));
+  const std::string larger = now(Split::Train, both);
+  EXPECT_NE(larger, before);
+  std::filesystem::last_write_time(dog,
+                                   std::filesystem::last_write_time(dog) + std::chrono::seconds(1));
+  EXPECT_NE(now(Split::Train, both), larger);
+  EXPECT_EQ(now(Split::Train, first), cat) << "the other image";
 }
 
 TEST_F(Images, WhatIsKeptInMemoryIsWhatWasDecoded) {
