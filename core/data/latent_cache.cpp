@@ -33,11 +33,9 @@ class LatentsRefused final : public FileError {
 constexpr std::size_t kDigits = 16;
 
 Json jsonOf(const LatentSource& source) {
-  return {{"version", 1},
-          {"codec", source.codec},
-          {"dataset", source.dataset},
-          {"split", source.split},
-          {"images", source.images}};
+  return {{"version", 2},          {"codec", source.codec},
+          {"model", source.model}, {"dataset", source.dataset},
+          {"split", source.split}, {"images", source.images}};
 }
 
 void hash(Sha256& sum, const at::Tensor& tensor) {
@@ -64,6 +62,8 @@ std::string differenceTo(const Json& theirs, const LatentSource& source) {
     return "holds latents of another codec (SHA-256 " + codec.substr(0, 12) +
            "...); that of the run is " + source.codec.substr(0, 12) + "...";
   }
+  if (theirs.value("model", Json()) != source.model)
+    return "holds latents of the same codec with other settings of its model";
   return "holds latents of other images than the run's " + source.dataset + ", " + source.split;
 }
 

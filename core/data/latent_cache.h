@@ -26,6 +26,7 @@ namespace vitrine {
 /// Source of latents; any difference makes other latents.
 struct LatentSource {
   std::string codec;    ///< SHA-256 of the codec's weights
+  Json model;           ///< resolved table [model] of the codec: settings that no weight shows
   std::string dataset;  ///< id of the data set
   std::string split;
   Json images;  ///< everything else that decides about the images

@@ -20,7 +20,9 @@ namespace vitrine {
 
 namespace {
 
-constexpr std::int64_t kDigested = 16;  // samples whose images are part of the key
+/// Samples whose images are read for the key: a few show that they are still decoded as they were.
+/// Of a data set without a fingerprint they stand for all of its images.
+constexpr std::int64_t kDigested = 16, kMostDigested = 256;
 
 /// Whether the training images are those of evaluation or their mirror image.
 /// \param off  what the caller's task sets to do without the cache
@@ -169,21 +171,33 @@ LatentTable Latents::make(const Job& job, const LatentCacheOptions& options) con
   return table;
 }
 
+std::string Latents::hashOfImages(const Job& job, std::int64_t count) const {
+  const auto total = std::ssize(job.ids);
+  Sha256 sum;
+  for (std::int64_t first = 0; first < count; first += kDigested) {
+    std::vector<std::int64_t> some;
+    for (std::int64_t i = first; i < std::min(first + kDigested, count); ++i)
+      some.push_back(job.ids[static_cast<std::size_t>(i * total / count)]);
+    const at::Tensor pixels = images_->read(job.split, some).at("image").contiguous();
+    sum.update({static_cast<const std::byte*>(pixels.const_data_ptr()), pixels.nbytes()});
+  }
+  return sum.finish();
+}
+
 LatentSource Latents::sourceOf(const Job& job, const Config& data) const {
-  Sha256 ids, images;
+  Sha256 ids;
   ids.update(std::as_bytes(std::span(job.ids)));
   const auto total = std::ssize(job.ids);
-  const std::int64_t digested = std::min(kDigested, total);
-  std::vector<std::int64_t> some;
-  for (std::int64_t i = 0; i < digested; ++i)
-    some.push_back(job.ids[static_cast<std::size_t>(i * total / digested)]);
-  const at::Tensor pixels = images_->read(job.split, some).at("image").contiguous();
-  images.update({static_cast<const std::byte*>(pixels.const_data_ptr()), pixels.nbytes()});
+  const std::string stored = images_->dataset().fingerprint(job.split, job.ids);
+  const std::int64_t digested = std::min(stored.empty() ? kMostDigested : kDigested, total);
+  Json model = Config(network_.config).at("model");
+  if (model.is_object()) model.erase("preset");  // its values are in the table
   Json settings = data.json();
   for (const char* key : {"train_samples", "test_samples", "train_share", "test_share", "subset",
                           "subset_seed", "holdout", "evaluate_splits", "augment", "pipeline"})
     settings.erase(key);
   return {network_.sha256,
+          std::move(model),
           data.text("dataset"),
           toString(job.split),
           {{"data", settings},
@@ -191,7 +205,8 @@ LatentSource Latents::sourceOf(const Job& job, const Config& data) const {
            {"shape", images_->field("image").shape},
            {"samples", total},
            {"sample_ids", ids.finish()},
-           {"some_images", images.finish()},
+           {"stored_images", stored},
+           {"some_images", hashOfImages(job, digested)},
            {"mirrored", job.isMirrored}}};
 }
 

@@ -74,6 +74,8 @@ class VITRINE_ENGINE_EXPORT Latents {
  private:
   struct Job;
   [[nodiscard]] LatentTable make(const Job& job, const LatentCacheOptions& options) const;
+  /// Of `count` images, evenly over the job's, as evaluations see them.
+  [[nodiscard]] std::string hashOfImages(const Job& job, std::int64_t count) const;
   [[nodiscard]] LatentSource sourceOf(const Job& job, const Config& data) const;
   [[nodiscard]] std::shared_ptr<const LatentTable> openOrMake(
       const Job& job, const Config& data, const LatentCacheOptions& options) const;

@@ -23,7 +23,8 @@ at::Generator generatorOf(std::uint64_t seed) {
 }
 
 AuxiliaryNetwork codecOf(Json values, const std::string& sha256 = std::string(64, 'a')) {
-  AuxiliaryNetwork network{.name = "codec", .model = buildCodec(kKl, std::move(values))};
+  AuxiliaryNetwork network{.name = "codec", .model = buildCodec(kKl, values)};
+  network.config["model"] = std::move(values);
   network.model->module().eval();
   network.file = "codec.safetensors";
   network.sha256 = sha256;
@@ -72,7 +73,9 @@ TEST(Latents, RefuseWhatDoesNotFitInOneSentence) {
   colour["in_channels"] = 3;
   EXPECT_THAT([&] { Latents(codecOf(colour), pipelineOf(dataTable())); }, Fails<Error>(3, 1));
   const Latents latents(network, pipelineOf(dataTable()));
-  EXPECT_EQ(test::refusal<ShapeError>([&] { (void)latents.decode(at::zeros({1, 4, 4, 4})); }),
+  EXPECT_EQ(test::refusal<ShapeError>([&] {
+              (void)latents.decode(at::zeros({1, 4, 4, 4}));
+            }),
             "aux.codec decodes latents of 2 channels, not [1, 4, 4, 4]; these are latents of "
             "another codec, decode them with that one");
 }
@@ -80,6 +83,7 @@ TEST(Latents, RefuseWhatDoesNotFitInOneSentence) {
 struct Cached {
   TemporaryFolder folder;
   AuxiliaryNetwork network = smallCodec();
+  std::shared_ptr<const Dataset> dataset = std::make_shared<Squares>();
   int encoded = 0;
 
   std::shared_ptr<const Pipeline> open(const Json& data,
@@ -89,8 +93,9 @@ struct Cached {
     options.splits = std::move(splits);
     options.batchSize = 7;
     options.progress = [this](std::int64_t, std::int64_t) { ++encoded; };
-    return Latents(network, pipelineOf(data))
-        .cached(test::transformRegistry(), Config(data), 0, options);
+    const auto images = std::make_shared<const Pipeline>(test::transformRegistry(), Config(data),
+                                                         dataset, 0, Pipeline::ImageShape{});
+    return Latents(network, images).cached(test::transformRegistry(), Config(data), 0, options);
   }
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> all;
@@ -124,8 +129,7 @@ TEST(LatentCache, IsReadByTheNextRunAndMadeAgainByAnotherCodecOrOtherImages) {
   (void)cached.open(dataTable());
   EXPECT_EQ(cached.encoded, 4) << "24 images, 7 at once";
   ASSERT_EQ(cached.files().size(), 1U);
-  EXPECT_TRUE(
-      cached.files()[0].filename().string().starts_with("aaaaaaaaaaaaaaaa-squares-train-"));
+  EXPECT_TRUE(cached.files()[0].filename().string().starts_with("aaaaaaaaaaaaaaaa-squares-train-"));
   (void)cached.open(dataTable());
   EXPECT_EQ(cached.encoded, 4);
   cached.network.sha256 = std::string(64, 'b');
@@ -138,14 +142,92 @@ TEST(LatentCache, IsReadByTheNextRunAndMadeAgainByAnotherCodecOrOtherImages) {
   EXPECT_EQ(cached.files().size(), 3U);
 }
 
+TEST(LatentCache, IsMadeAgainByACodecOfTheSameWeightsAndOtherSettings) {
+  Cached cached;
+  const auto openWith = [&](const char* key, const Json& value) {
+    Json values = smallKl();
+    values["scaling_factor"] = 2.0;
+    values[key] = value;
+    cached.network = codecOf(values);
+    (void)cached.open(dataTable());
+    return cached.files().size();
+  };
+  EXPECT_EQ(openWith("norm_groups", 4), 1U);
+  EXPECT_EQ(openWith("norm_groups", 2), 2U);
+  EXPECT_EQ(openWith("norm_eps", 0.1), 3U);
+  EXPECT_EQ(openWith("norm_groups", 2), 3U) << "made before";
+  // A preset is a name of values that the table has.
+  EXPECT_EQ(openWith("norm_eps", 0.1), 3U);
+  cached.network.config["model"]["preset"] = "autoencoder_kl/demo";
+  (void)cached.open(dataTable());
+  EXPECT_EQ(cached.files().size(), 3U);
+}
+
+/// 300 dark images in memory, one of which is bright.
+class OneBright final : public ImagesInMemory {
+ public:
+  explicit OneBright(std::size_t bright)
+      : ImagesInMemory(
+            {.height = 8, .width = 8, .classes = {"any"}, .mean = {0.25}, .deviation = {0.5}}) {
+    constexpr std::size_t kImages = 300, kBytes = 64;
+    for (std::size_t i = 0; i < kImages; ++i) {
+      train_.labels.push_back(0);
+      const std::uint8_t pixel = i == bright ? std::uint8_t{230} : std::uint8_t{20};
+      train_.pixels.insert(train_.pixels.end(), kBytes, pixel);
+    }
+    test_.labels.assign(1, 0);
+    test_.pixels.assign(kBytes, 20);
+  }
+};
+
+TEST(LatentCache, IsMadeAgainWhereAnyOfManyImagesIsAnother) {
+  Cached cached;
+  const auto openWith = [&](std::size_t bright) {
+    cached.dataset = std::make_shared<OneBright>(bright);
+    (void)cached.open(dataTable());
+    return cached.files().size();
+  };
+  EXPECT_EQ(openWith(5), 1U);
+  EXPECT_EQ(openWith(6), 2U);
+  EXPECT_EQ(openWith(7), 3U);
+  EXPECT_EQ(openWith(6), 3U) << "made before";
+}
+
+TEST(LatentCache, ReadsTheImagesOfADataSetWithoutAFingerprint) {
+  /// The squares, with one image in negative.
+  class OneNegative final : public LabelledImages {
+   public:
+    explicit OneNegative(std::int64_t negative) : negative_(negative) {}
+    const DatasetInfo& info() const noexcept override { return squares_.info(); }
+    std::int64_t size(Split split) const override { return squares_.size(split); }
+    std::int64_t readImage(Split split, std::int64_t id,
+                           std::span<std::uint8_t> image) const override {
+      const std::int64_t label = squares_.readImage(split, id, image);
+      if (split != Split::Train || id != negative_) return label;
+      for (std::uint8_t& pixel : image) pixel = static_cast<std::uint8_t>(255 - pixel);
+      return label;
+    }
+
+   private:
+    Squares squares_;
+    std::int64_t negative_;
+  };
+  Cached cached;
+  for (std::int64_t id = 0; id < 24; ++id) {
+    cached.dataset = std::make_shared<OneNegative>(id);
+    ASSERT_EQ(cached.dataset->fingerprint(Split::Train, std::vector<std::int64_t>{id}), "");
+    (void)cached.open(dataTable());
+  }
+  EXPECT_EQ(cached.files().size(), 24U) << "every image is part of the key";
+}
+
 TEST(LatentCache, IsInMemoryWhereItsFolderCannotBeMade) {
   const TemporaryFolder folder;
   std::ofstream(folder / "file") << "not a folder";
   const Json data = dataTable();
   LatentCacheOptions options{.folder = folder / "file" / "latents"};
-  const auto latents =
-      Latents(smallCodec(), pipelineOf(data))
-          .cached(test::transformRegistry(), Config(data), 0, options);
+  const auto latents = Latents(smallCodec(), pipelineOf(data))
+                           .cached(test::transformRegistry(), Config(data), 0, options);
   EXPECT_EQ(latents->field("latent").kind, FieldKind::Latent);
 }
 
