@@ -151,8 +151,8 @@ class VITRINE_ENGINE_EXPORT Task {
   virtual ~Task();
   [[nodiscard]] virtual ItemCard card() const = 0;
   [[nodiscard]] virtual std::unique_ptr<TaskSession> open(const TaskSetup& setup) const = 0;
-  /// Asked before a new run is stored, for values that only fail when it ends. A stored run that is
-  /// opened again is not asked. Here: nothing is refused.
+  /// Asked before a new run is stored, for values that have no effect or only fail when it ends. A
+  /// stored run that is opened again is not asked. Here: nothing is refused.
   /// \param task   resolved table [task]
   /// \param model  of the run, without memory or values
   /// \throws ConfigError

@@ -131,8 +131,8 @@ TEST(Sample, ShowsWhereAPatchReadsAtEachOfTheSteps) {
 
 TEST(Sample, AreNotEvaluatedWithoutAJudge) {
   const Drawn drawn;
-  const Ended ended = drawn.run(
-      {"evaluate", std::to_string(drawn.id), "--of", "samples", "task.samples.count=2"});
+  const Ended ended =
+      drawn.run({"evaluate", std::to_string(drawn.id), "--of", "samples", "task.samples.count=2"});
   EXPECT_NE(ended.code, 0);
   EXPECT_THAT(ended.err, Names("samples", "judge"));
 }
@@ -235,6 +235,17 @@ TEST(Sample, GuidanceOfImagesThatAnEvaluationCannotDrawIsRefusedBeforeARunIsStor
     EXPECT_THAT(ended.err, Names("guidance = 2")) << words[0];
   }
   EXPECT_EQ(runs(), before);
+}
+
+TEST(Sample, KeysOfTheOtherProcessAreRefusedBeforeARunIsStored) {
+  const Drawn drawn;
+  const std::vector<std::pair<std::string, std::string>> keys{
+      {"task.schedule", "cosine"}, {"task.steps", "500"}, {"task.weight", "velocity"}};
+  for (const auto& [key, value] : keys) {
+    const Ended ended = drawn.run({"check", drawn.path("draw.toml"), key + "=" + value});
+    EXPECT_EQ(ended.code, 2) << key;
+    EXPECT_THAT(ended.err, Names(key));
+  }
 }
 
 /// The checkpoint of a run at `step`, in a folder of its own. \returns  the hash of its weights

@@ -21,7 +21,7 @@ std::vector<Field> processFields() {
                   "transport: what the model predicts")
           .titled("Prediction"),
       choiceField("weight", "none", {"none", "velocity", "likelihood"},
-                  "transport: weight of the loss of noise and score")
+                  "transport: weight of the loss of noise and score; velocity has none")
           .titled("Loss weight"),
       choiceField("schedule", "linear", {"linear", "cosine"}, "ddpm: how noise grows")
           .titled("Noise schedule"),

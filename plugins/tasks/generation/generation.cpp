@@ -16,6 +16,7 @@
 #include "core/plugin/sampler.h"
 #include "plugins/tasks/generation/draw.h"
 #include "plugins/tasks/generation/samplers.h"
+#include "plugins/tasks/generation/settings.h"
 
 namespace vitrine::generation {
 
@@ -34,37 +35,13 @@ std::string sizeText(std::int64_t channels, std::int64_t height, std::int64_t wi
   return std::to_string(channels) + " x " + std::to_string(height) + " x " + std::to_string(width);
 }
 
-diffusion::StepOutput stepOutputOf(const Config& task) {
-  diffusion::StepOutput form;
-  const std::string variance = task.text("variance");
-  if (variance == "fixed_small") form.variance = diffusion::StepVariance::FixedSmall;
-  if (variance == "fixed_large") form.variance = diffusion::StepVariance::FixedLarge;
-  return form;
-}
-
-diffusion::TransportOptions transportOptionsOf(const Config& task) {
-  return {diffusion::pathOf(task.text("path")),
-          diffusion::pathPredictionOf(task.text("prediction")),
-          diffusion::pathWeightOf(task.text("weight"))};
-}
-
-double labelDropOf(const Config& task, const GuidedDenoiser& model) {
-  return task.maybeReal("label_drop").value_or(model.labelDrop());
-}
-
-/// \throws ConfigError  evaluations draw samples, and no run with that drop can be guided
-void requireGuidableSamples(const Config& task, double labelDrop) {
-  if (task.integer("samples.count") < 1) return;
-  diffusion::requireGuidable(labelDrop, {task.real("samples.guidance"), kGuidedChannels});
-}
-
 class Session final : public GenerationSession {
  public:
   explicit Session(const TaskSetup& setup)
       : GenerationSession(setup),
         denoiser_(requireCapability<Denoiser>(*setup.model, "generation")),
         guided_(requireCapability<GuidedDenoiser>(*setup.model, "generation")),
-        process_(processOf(setup.task.text("process"))),
+        process_(processOf(setup.task, guided_)),
         steps_(setup.task.text("schedule") == "cosine" ? diffusion::BetaSchedule::Cosine
                                                        : diffusion::BetaSchedule::Linear,
                setup.task.integer("steps")),
@@ -180,20 +157,6 @@ class Session final : public GenerationSession {
     at::Tensor bound;  ///< of learned variances alone
   };
 
-  Time processOf(const std::string& word) const {
-    const Time own = guided_.timeUnit();
-    if (word == "auto") return own;
-    const Time asked = word == "ddpm" ? Time::Step : Time::Flow;
-    if (asked != own)
-      throw ConfigError(
-          own == Time::Step
-              ? "task.process = \"transport\" needs a model whose time runs from 0 to 1, and this "
-                "one counts steps; take sit or sit_llama, or set task.process = \"ddpm\""
-              : "task.process = \"ddpm\" needs a model that counts steps, and the time of this one "
-                "runs from 0 to 1; take dit or dit_llama, or set task.process = \"transport\"");
-    return asked;
-  }
-
   void requireData() {
     const SampleField& image = pipeline_->field("image");
     (void)pipeline_->field("label");
@@ -251,7 +214,7 @@ class Session final : public GenerationSession {
   /// samples.
   void requireSamples() const {
     if (setup_.task.integer("samples.count") < 1) return;
-    requireGuidableSamples(setup_.task, labelDrop_);
+    requireUsableSamples(setup_.task, labelDrop_);
     if (judge_) judge_->requireImages(pipeline_->field("image").shape);
     if (process_ != Time::Step) return;
     const std::int64_t steps = std::min(setup_.task.integer("samples.steps"), steps_.steps());
@@ -442,8 +405,9 @@ std::unique_ptr<TaskSession> GenerationTask::open(const TaskSetup& setup) const 
 }
 
 void GenerationTask::requireStartable(const Config& task, Model& model) const {
-  requireGuidableSamples(task,
-                         labelDropOf(task, requireCapability<GuidedDenoiser>(model, "generation")));
+  const auto& guided = requireCapability<GuidedDenoiser>(model, "generation");
+  requireReadKeys(task, processOf(task, guided));
+  requireUsableSamples(task, labelDropOf(task, guided));
 }
 
 void registerAll(Registry& registry) {

@@ -41,7 +41,8 @@ class GenerationTask final : public Task {
   /// \pre setup.pipeline is set
   /// \throws ConfigError  data, codec, judge and model do not fit together: says what to set
   [[nodiscard]] std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override;
-  /// \throws ConfigError  guidance of samples that a run without label drop draws
+  /// \throws ConfigError  keys of the other process, or a weight of a loss that has none; samples
+  ///                      that this run cannot draw
   void requireStartable(const Config& task, Model& model) const override;
 };
 

@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "core/plugin/pipeline.h"
 #include "core/train/training_items.h"
@@ -13,6 +15,7 @@
 #include "plugins/tasks/generation/generation.h"
 #include "plugins/transforms/transforms.h"
 #include "plugins/visionllama_diffusion/rotary_diffusion.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::generation {
 
@@ -90,6 +93,13 @@ inline TaskSetup setupOf(std::shared_ptr<Model> model, const Json& task = Json::
   setup.pipeline = std::make_shared<const Pipeline>(
       registry(), setup.data, std::make_shared<Blobs>(), 0, Pipeline::ImageShape{});
   return setup;
+}
+
+/// The sentence that refuses a new run; "" where it can start.
+inline std::string refusedStart(std::shared_ptr<Model> model, const Json& task) {
+  const TaskSetup setup = setupOf(std::move(model), task);
+  return test::refusal<ConfigError>(
+      [&] { GenerationTask().requireStartable(setup.task, *setup.model); });
 }
 
 }  // namespace vitrine::generation

@@ -142,42 +142,6 @@ TEST(Generation, StepsOfADiffusionAreLearnedToo) {
   EXPECT_NEAR(scores.at("loss"), scores.at("mse") + scores.at("vb"), 1e-9);
 }
 
-TEST(Generation, TrainingIsRefusedWhereItsSamplesCouldNotBeDrawnAtTheEnd) {
-  const auto begun = [](const Json& samples, const Json& labelDrop = nullptr) {
-    const auto session = GenerationTask().open(setupOf(
-        smallModel<DitArchitecture>(), {{"samples", samples}, {"label_drop", labelDrop}}));
-    (void)session->trainingStream(0);
-  };
-  EXPECT_THAT(
-      [&] {
-        begun({{"steps", 60}});
-      },
-      Fails<ConfigError>("task.samples.steps", "take 59 or 63"));
-  EXPECT_THAT(
-      [&] {
-        begun({{"guidance", 2}}, 0.0);
-      },
-      Fails<ConfigError>("guidance = 2", "label drop"));
-  EXPECT_NO_THROW(begun({{"guidance", 2}}));
-  EXPECT_NO_THROW(begun({{"steps", 63}}));
-  EXPECT_NO_THROW(begun({{"steps", 60}, {"count", 0}}));
-}
-
-TEST(Generation, ANewRunIsRefusedWhereItsSamplesCouldNotBeGuided) {
-  const auto started = [](const Json& samples, const Json& labelDrop, double dropOfModel = 0.1) {
-    const TaskSetup setup =
-        setupOf(smallModel<DitArchitecture>({{"class_dropout_prob", dropOfModel}}),
-                {{"samples", samples}, {"label_drop", labelDrop}});
-    return test::refusal<ConfigError>(
-        [&] { GenerationTask().requireStartable(setup.task, *setup.model); });
-  };
-  EXPECT_THAT(started({{"guidance", 2}}, 0.0), Names("guidance = 2", "label drop"));
-  EXPECT_THAT(started({{"guidance", 2}}, nullptr, 0.0), Names("guidance = 2", "label drop"));
-  EXPECT_EQ(started({{"guidance", 2}}, nullptr), "");
-  EXPECT_EQ(started({{"guidance", 1}}, 0.0), "");
-  EXPECT_EQ(started({{"guidance", 2}, {"count", 0}}, 0.0), "") << "it draws none";
-}
-
 TEST(Generation, EvaluationsUseTheSameDrawsWhateverTheBatch) {
   const auto scoreWith = [](std::int64_t batch) {
     TaskSetup setup = setupOf(smallModel<DitArchitecture>());

@@ -1,0 +1,24 @@
+// Keys of [task]: what they stand for, and which of them do not go together.
+#pragma once
+
+#include "plugins/tasks/generation/draw.h"
+
+namespace vitrine::generation {
+
+[[nodiscard]] diffusion::StepOutput stepOutputOf(const Config& task);
+[[nodiscard]] diffusion::TransportOptions transportOptionsOf(const Config& task);
+/// task.label_drop, else the model's own.
+[[nodiscard]] double labelDropOf(const Config& task, const diffusion::GuidedDenoiser& model);
+/// The process of the model's time.
+/// \throws ConfigError  task.process asks for the other one
+[[nodiscard]] diffusion::GuidedDenoiser::Time processOf(const Config& task,
+                                                        const diffusion::GuidedDenoiser& model);
+
+/// \throws ConfigError  a key that this process does not read has another value than its default,
+///                      or a weight is set of a loss that has none
+void requireReadKeys(const Config& task, diffusion::GuidedDenoiser::Time process);
+
+/// \throws ConfigError  no evaluation of that run can draw its samples
+void requireUsableSamples(const Config& task, double labelDrop);
+
+}  // namespace vitrine::generation
