@@ -331,6 +331,9 @@ TEST(Sample, AJudgeIsNamedWithItsHashAndTheNumberOfImages) {
   EXPECT_THAT(drawn.run({"evaluate", std::to_string(drawn.id), "--of", "dreams"}).err,
               Names("dreams", "samples"));
   EXPECT_THAT(evaluated({"task.path=vp"}).err, Names("task.path"));
+  const Ended few = evaluated({"task.samples.count=3"});
+  EXPECT_EQ(few.code, 2);
+  EXPECT_THAT(few.err, Names("task.samples.count", 3, "task.judge"));
 
   // Another judge in its place.
   const std::string other = networkIn(first, 2, 24, folder);

@@ -45,7 +45,7 @@ std::vector<Field> processFields() {
           .titled("Judge")
           .orNone(),
       tableField("samples",
-                 {integerField("count", 10, "images of an evaluation; 0: none")
+                 {integerField("count", 10, "images of an evaluation; 0: none; a judge needs 4")
                       .titled("Samples")
                       .range(0, 100000),
                   integerField("steps", 50, "of Heun's solver, or of DDIM")

@@ -29,7 +29,7 @@ using Time = GuidedDenoiser::Time;
 constexpr std::uint64_t kEvaluationSeed = 20240301;
 constexpr std::uint64_t kFirstSampleSeed = 1;
 constexpr std::int64_t kDryImages = 4, kDrySteps = 2;
-constexpr std::int64_t kSampleBatch = 50, kNeighbours = 3, kMostGridImages = 64;
+constexpr std::int64_t kSampleBatch = 50, kMostGridImages = 64;
 
 std::string sizeText(std::int64_t channels, std::int64_t height, std::int64_t width) {
   return std::to_string(channels) + " x " + std::to_string(height) + " x " + std::to_string(width);
@@ -333,9 +333,10 @@ class Session final : public GenerationSession {
     // A dry step shows that it works, with a few images.
     const std::int64_t count = isDry() ? std::min(asked, kDryImages) : asked;
     if (count < 1) return;
+    requireUsableSamples(setup_.task, labelDrop_);
     const Samples samples = drawSamples(count, device);
     addGrid(samples, results);
-    if (!judge_ || count <= kNeighbours) return;
+    if (!judge_) return;
     const ImageJudge::Look made = lookAt(samples.bytes, device);
     const ImageJudge::Look real = lookAt(realImages(request.evaluation.split, count), device);
     if (const std::int64_t there = real.features.size(0); there < count) {

@@ -42,7 +42,7 @@ class GenerationTask final : public Task {
   /// \throws ConfigError  data, codec, judge and model do not fit together: says what to set
   [[nodiscard]] std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override;
   /// \throws ConfigError  keys of the other process, or a weight of a loss that has none; samples
-  ///                      that this run cannot draw
+  ///                      that this run cannot draw, or that are too few for its judge
   void requireStartable(const Config& task, Model& model) const override;
 };
 

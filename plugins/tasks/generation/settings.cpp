@@ -78,6 +78,11 @@ void requireUsableSamples(const Config& task, double labelDrop) {
   const std::int64_t count = task.integer("samples.count");
   if (count < 1) return;
   diffusion::requireGuidable(labelDrop, {task.real("samples.guidance"), kGuidedChannels});
+  if (count > kNeighbours || task.text("judge").empty()) return;
+  throw ConfigError("task.samples.count = " + std::to_string(count) +
+                    " is too few for a judge, which looks at " + std::to_string(kNeighbours) +
+                    " neighbours of each sample; set " + std::to_string(kNeighbours + 1) +
+                    " or more, or leave task.judge away");
 }
 
 }  // namespace vitrine::generation

@@ -1,9 +1,14 @@
 // Keys of [task]: what they stand for, and which of them do not go together.
 #pragma once
 
+#include <cstdint>
+
 #include "plugins/tasks/generation/draw.h"
 
 namespace vitrine::generation {
+
+/// Images whose features a judge compares each one with; a judged evaluation needs more samples.
+inline constexpr std::int64_t kNeighbours = 3;
 
 [[nodiscard]] diffusion::StepOutput stepOutputOf(const Config& task);
 [[nodiscard]] diffusion::TransportOptions transportOptionsOf(const Config& task);
@@ -18,7 +23,7 @@ namespace vitrine::generation {
 ///                      or a weight is set of a loss that has none
 void requireReadKeys(const Config& task, diffusion::GuidedDenoiser::Time process);
 
-/// \throws ConfigError  no evaluation of that run can draw its samples
+/// \throws ConfigError  no evaluation of that run can draw its samples, or its judge score them
 void requireUsableSamples(const Config& task, double labelDrop);
 
 }  // namespace vitrine::generation

@@ -204,6 +204,33 @@ TEST(Generation, AJudgeScoresSamplesAsItWasTrainedToSeeThem) {
   EXPECT_EQ(results.artifacts.back().meta.at("real_images"), 12);
 }
 
+TEST(Generation, RefusesAJudgeOfFewerSamplesThanItsScoresNeed) {
+  const auto flow = smallModel<SitLlamaArchitecture>();
+  const auto task = [](std::int64_t count) -> Json {
+    return {{"judge", "judge"}, {"samples", {{"count", count}, {"steps", 2}}}};
+  };
+  const auto refused = [&](std::int64_t count, bool isTrained) {
+    TaskSetup setup = setupOf(flow, task(count));
+    setup.auxiliaries = {judgeOf(std::make_shared<HalfJudge>(3))};
+    const auto session = GenerationTask().open(setup);
+    CollectedResults results;
+    return test::refusal<ConfigError>([&] {
+      if (isTrained) return (void)session->trainingStream(0);
+      (void)evaluated(*session, session->evaluations().back(), results);
+    });
+  };
+  for (const std::int64_t count : {1, 3}) {
+    EXPECT_THAT(refusedStart(flow, task(count)), Names("task.samples.count", count, "task.judge"));
+    EXPECT_THAT(refused(count, true), Names("task.samples.count", count, 4));
+    EXPECT_THAT(refused(count, false), Names("task.samples.count", count, 4));
+  }
+  for (const std::int64_t count : {0, 4}) {
+    EXPECT_EQ(refusedStart(flow, task(count)), "");
+    EXPECT_EQ(refused(count, true), "");
+    EXPECT_EQ(refused(count, false), "");
+  }
+}
+
 TEST(Generation, RefusesAJudgeOfOtherClassesOrOfUnknownPixels) {
   const auto tryWith = [](const AuxiliaryNetwork& network) {
     TaskSetup setup = setupOf(smallModel<SitLlamaArchitecture>(),
