@@ -331,16 +331,22 @@ TEST(Sample, AJudgeIsNamedWithItsHashAndTheNumberOfImages) {
   EXPECT_THAT(drawn.run({"evaluate", std::to_string(drawn.id), "--of", "dreams"}).err,
               Names("dreams", "samples"));
   EXPECT_THAT(evaluated({"task.path=vp"}).err, Names("task.path"));
+  const Ended noisy = evaluated({twelve[0], twelve[1], "task.samples.sampler=sde", "--json"});
+  ASSERT_EQ(noisy.code, 0) << noisy.err;
+  EXPECT_TRUE(noisy.json().at("scores").contains("agreement"));
+  const Ended other = evaluated({twelve[0], "task.samples.sampler=ddim"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, Names("task.samples.sampler", "ode", "sde"));
   const Ended few = evaluated({"task.samples.count=3"});
   EXPECT_EQ(few.code, 2);
   EXPECT_THAT(few.err, Names("task.samples.count", 3, "task.judge"));
 
   // Another judge in its place.
-  const std::string other = networkIn(first, 2, 24, folder);
-  ASSERT_NE(other, sha256);
+  const std::string another = networkIn(first, 2, 24, folder);
+  ASSERT_NE(another, sha256);
   for (const Ended& changed : {evaluated(twelve), drawn.sample({"count=1"})}) {
     EXPECT_EQ(changed.code, 4);
-    EXPECT_THAT(changed.err, Names("critic", sha256.substr(0, 12), other.substr(0, 12)));
+    EXPECT_THAT(changed.err, Names("critic", sha256.substr(0, 12), another.substr(0, 12)));
   }
 }
 

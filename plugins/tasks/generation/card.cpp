@@ -1,5 +1,6 @@
 // The card of image generation: its configuration keys and the display of its runs.
 #include "core/config/item_card.h"
+#include "plugins/tasks/generation/draw.h"
 #include "plugins/tasks/generation/generation.h"
 
 namespace vitrine::generation {
@@ -44,20 +45,35 @@ std::vector<Field> processFields() {
       textField("judge", nullptr, "[aux] table of the classifier that looks at samples")
           .titled("Judge")
           .orNone(),
-      tableField("samples",
-                 {integerField("count", 10, "images of an evaluation; 0: none; a judge needs 4")
-                      .titled("Samples")
-                      .range(0, 100000),
-                  integerField("steps", 50, "of Heun's solver, or of DDIM")
-                      .titled("Sampling steps")
-                      .range(2, 1000),
-                  realField("guidance", 1.0, "1: none").titled("Guidance").range(0, 1000),
-                  integerField("every_epochs", nullptr, "none: at the end alone")
-                      .titled("Every")
-                      .range(1, 1000000)
-                      .withUnit("epochs")
-                      .orNone()},
-                 "images that evaluations make")
+      tableField(
+          "samples",
+          {integerField("count", 10, "images of an evaluation; 0: none; a judge needs 4")
+               .titled("Samples")
+               .range(0, 100000),
+           choiceField("sampler", "auto", {"auto", "ddpm", "ddim", "ode", "sde"},
+                       "sampler that draws them")
+               .titled("Sampler")
+               .withChoiceDocs({"ode for transport, ddim for ddpm", "ddpm: with noise",
+                                "ddpm: without noise", "transport: without noise",
+                                "transport: with noise"}),
+           choiceField("solver", "auto",
+                       {"auto", "euler", "heun", "heun2", "midpoint", "rk4", "dopri5", "sde_euler",
+                        "sde_heun"},
+                       "solver of ode or sde; auto: heun or sde_euler")
+               .titled("Solver"),
+           integerField("steps", 50, "of the solver, or steps that ddpm and ddim keep")
+               .titled("Sampling steps")
+               .range(2, 1000),
+           realField("guidance", 1.0, "1: none").titled("Guidance").range(0, 1000),
+           integerField("guidance_channels", kGuidedChannels, "guided channels, the first; 0: all")
+               .titled("Guided channels")
+               .range(0, 4096),
+           integerField("every_epochs", nullptr, "none: at the end alone")
+               .titled("Every")
+               .range(1, 1000000)
+               .withUnit("epochs")
+               .orNone()},
+          "images that evaluations make")
           .titled("Samples"),
   };
 }

@@ -12,8 +12,6 @@ namespace {
 using diffusion::GuidedDenoiser;
 using Time = GuidedDenoiser::Time;
 
-constexpr std::int64_t kUsualSteps = 50;
-
 /// Noise of every sample by its own seed. \param draw  0: what a sample begins with
 at::Tensor noiseOf(const std::vector<std::uint64_t>& seeds, const Denoiser::Sizes& sizes,
                    at::Device device, std::uint64_t draw) {
@@ -21,22 +19,6 @@ at::Tensor noiseOf(const std::vector<std::uint64_t>& seeds, const Denoiser::Size
   for (const std::uint64_t seed : seeds)
     all.push_back(sampleNoise(seed, {sizes.channels, sizes.height, sizes.width}, draw));
   return at::stack(all).to(device);
-}
-
-void requireProcess(const GenerationSession& session, Method method) {
-  const bool isOfSteps = method == Method::Ddpm || method == Method::Ddim;
-  if (isOfSteps == (session.process() == Time::Step)) return;
-  const std::string name = method == Method::Ddpm   ? "ddpm"
-                           : method == Method::Ddim ? "ddim"
-                           : method == Method::Ode  ? "ode"
-                                                    : "sde";
-  throw ConfigError(isOfSteps
-                        ? "sampler '" + name +
-                              "' goes back through the steps of a diffusion, and this run learned "
-                              "a path from noise to data; take sampler ode or sde"
-                        : "sampler '" + name +
-                              "' follows a path from noise to data, and this run learned the "
-                              "steps of a diffusion; take sampler ddpm or ddim");
 }
 
 class Drawing {
@@ -184,8 +166,35 @@ class Drawing {
 
 }  // namespace
 
+std::string samplerName(Method method) {
+  switch (method) {
+    case Method::Ddpm:
+      return "ddpm";
+    case Method::Ddim:
+      return "ddim";
+    case Method::Ode:
+      return "ode";
+    case Method::Sde:
+      break;
+  }
+  return "sde";
+}
+
+void requireProcess(Time process, Method method) {
+  const bool isOfSteps = method == Method::Ddpm || method == Method::Ddim;
+  if (isOfSteps == (process == Time::Step)) return;
+  const std::string sampler = "sampler '" + samplerName(method);
+  throw ConfigError(isOfSteps
+                        ? sampler +
+                              "' goes back through the steps of a diffusion, and this run learned "
+                              "a path from noise to data; take sampler ode or sde"
+                        : sampler +
+                              "' follows a path from noise to data, and this run learned the "
+                              "steps of a diffusion; take sampler ddpm or ddim");
+}
+
 DrawSettings drawSettings(const GenerationSession& session, Method method, const Config& config) {
-  requireProcess(session, method);
+  requireProcess(session.process(), method);
   DrawSettings s{.method = method,
                  .steps = config.integer("steps"),
                  .guidance = {config.real("guidance"), config.integer("guidance_channels")}};
@@ -211,16 +220,6 @@ DrawSettings drawSettings(const GenerationSession& session, Method method, const
       session.transport().requireForm(s.sde.form);
       break;
     }
-  }
-  return s;
-}
-
-DrawSettings usualSettings(const GenerationSession& session) {
-  DrawSettings s{.steps = kUsualSteps};
-  if (session.process() == Time::Step) {
-    s.method = Method::Ddim;
-    s.isClipped = !session.hasCodec();
-    s.steps = std::min(s.steps, session.steps().steps());
   }
   return s;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/config/config.h"
@@ -34,13 +35,16 @@ struct DrawSettings {
   std::optional<std::array<std::int64_t, 2>> asked{};  ///< patch whose attention a watch hears of
 };
 
+/// "ddpm", "ddim", "ode" or "sde".
+[[nodiscard]] std::string samplerName(Method method);
+/// \throws ConfigError  the method goes back through another process than that one
+void requireProcess(diffusion::GuidedDenoiser::Time process, Method method);
+
 /// \param config   the sampler's keys
 /// \throws ConfigError  the run learned something else than this method goes back through, or its
 ///                      model offers no attention and a patch is asked about
 [[nodiscard]] DrawSettings drawSettings(const GenerationSession& session, Method method,
                                         const Config& config);
-/// Of the task's own samples, where nothing is said: 50 Heun steps of a flow, 50 of DDIM.
-[[nodiscard]] DrawSettings usualSettings(const GenerationSession& session);
 
 struct Drawn {
   at::Tensor images;  ///< [B, C, H, W] in [-1, 1]

@@ -214,12 +214,12 @@ class Session final : public GenerationSession {
   /// samples.
   void requireSamples() const {
     if (setup_.task.integer("samples.count") < 1) return;
-    requireUsableSamples(setup_.task, labelDrop_);
+    requireUsableSamples(setup_.task, labelDrop_, process_);
     if (judge_) judge_->requireImages(pipeline_->field("image").shape);
-    if (process_ != Time::Step) return;
-    const std::int64_t steps = std::min(setup_.task.integer("samples.steps"), steps_.steps());
+    const DrawSettings settings = sampleSettingsOf(setup_.task, *this);
+    if (settings.method != Method::Ddim) return;
     try {
-      (void)diffusion::respacedSteps(steps_.steps(), "ddim" + std::to_string(steps));
+      (void)diffusion::respacedSteps(steps_.steps(), "ddim" + std::to_string(settings.steps));
     } catch (const ConfigError& error) {
       throw ConfigError(std::string("task.samples.steps: ") + error.what());
     }
@@ -292,11 +292,8 @@ class Session final : public GenerationSession {
 
   /// Images of the classes in turn.
   Samples drawSamples(std::int64_t count, at::Device device) {
-    DrawSettings settings = usualSettings(*this);
-    settings.steps = isDry() ? kDrySteps : setup_.task.integer("samples.steps");
-    if (process_ == Time::Step) settings.steps = std::min(settings.steps, steps_.steps());
-    settings.guidance.scale = setup_.task.real("samples.guidance");
-    diffusion::requireGuidable(labelDrop_, settings.guidance);
+    DrawSettings settings = sampleSettingsOf(setup_.task, *this);
+    if (isDry()) settings.steps = kDrySteps;
     const std::int64_t classes = denoiser_.denoiserSizes().classes;
     std::vector<at::Tensor> bytes, labels;
     for (std::int64_t done = 0; done < count; done += kSampleBatch) {
@@ -333,7 +330,7 @@ class Session final : public GenerationSession {
     // A dry step shows that it works, with a few images.
     const std::int64_t count = isDry() ? std::min(asked, kDryImages) : asked;
     if (count < 1) return;
-    requireUsableSamples(setup_.task, labelDrop_);
+    requireUsableSamples(setup_.task, labelDrop_, process_);
     const Samples samples = drawSamples(count, device);
     addGrid(samples, results);
     if (!judge_) return;
@@ -407,8 +404,9 @@ std::unique_ptr<TaskSession> GenerationTask::open(const TaskSetup& setup) const 
 
 void GenerationTask::requireStartable(const Config& task, Model& model) const {
   const auto& guided = requireCapability<GuidedDenoiser>(model, "generation");
-  requireReadKeys(task, processOf(task, guided));
-  requireUsableSamples(task, labelDropOf(task, guided));
+  const Time process = processOf(task, guided);
+  requireReadKeys(task, process);
+  requireUsableSamples(task, labelDropOf(task, guided), process);
 }
 
 void registerAll(Registry& registry) {

@@ -107,7 +107,7 @@ class DiffusionSampler final : public Sampler {
   ItemCard card() const override {
     ItemCard card = itemCard(ItemKind::Sampler, id_, title_, doc_);
     card.needs = {Denoiser::kId, GuidedDenoiser::kId};
-    card.schema.fields = fieldsOf(method_);
+    card.schema = samplerSchema(method_);
     return card;
   }
 
@@ -174,8 +174,8 @@ class DiffusionSampler final : public Sampler {
                                                 step.share * static_cast<double>(b.size))),
                          std::llround(kParts * static_cast<double>(b.count)));
       if (previews.isDue(step.share)) {
-        Artifact preview = previewOf(id_, bytesOf(b.session.images(step.data())), step.time,
-                                     b.firstSeed);
+        Artifact preview =
+            previewOf(id_, bytesOf(b.session.images(step.data())), step.time, b.firstSeed);
         preview.meta["classes"] = labels;
         b.results.artifact(std::move(preview));
         for (std::int64_t i = 0; step.attention != nullptr && i < b.size; ++i) {
@@ -213,6 +213,8 @@ class DiffusionSampler final : public Sampler {
 };
 
 }  // namespace
+
+Schema samplerSchema(Method method) { return {.fields = fieldsOf(method)}; }
 
 void addSamplers(Registry& registry) {
   const auto add = [&](Method method, const char* id, const char* title, const char* doc) {

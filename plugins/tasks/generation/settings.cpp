@@ -1,8 +1,13 @@
 #include "plugins/tasks/generation/settings.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
+#include "core/base/words.h"
+#include "plugins/tasks/generation/samplers.h"
 
 namespace vitrine::generation {
 
@@ -14,6 +19,18 @@ using Time = GuidedDenoiser::Time;
 /// Keys that one process alone reads.
 constexpr std::array kPathKeys{"path", "prediction", "weight"};
 constexpr std::array kStepKeys{"schedule", "steps", "variance"};
+
+/// A key of [task.samples]; "auto" of a run that was stored before there was one.
+std::string sampleWord(const Config& task, const char* key) {
+  const std::string whole = std::string("samples.") + key;
+  return task.has(whole) ? task.text(whole) : "auto";
+}
+
+diffusion::Guidance sampleGuidanceOf(const Config& task) {
+  const bool isStated = task.has("samples.guidance_channels");
+  return {task.real("samples.guidance"),
+          isStated ? task.integer("samples.guidance_channels") : kGuidedChannels};
+}
 
 }  // namespace
 
@@ -74,10 +91,55 @@ void requireReadKeys(const Config& task, Time process) {
   }
 }
 
-void requireUsableSamples(const Config& task, double labelDrop) {
+SampleChoice sampleChoiceOf(const Config& task, Time process) {
+  SampleChoice choice{process == Time::Step ? Method::Ddim : Method::Ode};
+  const std::string sampler = sampleWord(task, "sampler"), solver = sampleWord(task, "solver");
+  if (sampler != "auto") {
+    choice.method = valueOf<Method>("task.samples.sampler", sampler,
+                                    {{"ddpm", Method::Ddpm},
+                                     {"ddim", Method::Ddim},
+                                     {"ode", Method::Ode},
+                                     {"sde", Method::Sde}});
+    try {
+      requireProcess(process, choice.method);
+    } catch (const ConfigError& error) {
+      throw ConfigError(std::string("task.samples.sampler: ") + error.what());
+    }
+  }
+  if (solver == "auto") return choice;
+  const Schema schema = samplerSchema(choice.method);
+  const Field* field = schema.find("solver");
+  if (field == nullptr || !field->offers(solver)) {
+    throw ConfigError("task.samples.solver = \"" + solver + "\" is not a solver of the sampler '" +
+                      samplerName(choice.method) + "'" +
+                      (field == nullptr
+                           ? ", which has none; leave task.samples.solver away"
+                           : "; take " + joined(field->choices) +
+                                 ", or set task.samples.sampler to the sampler that has it"));
+  }
+  choice.solver = solver;
+  return choice;
+}
+
+DrawSettings sampleSettingsOf(const Config& task, const GenerationSession& session) {
+  const Time process = session.process();
+  const SampleChoice choice = sampleChoiceOf(task, process);
+  const diffusion::Guidance guidance = sampleGuidanceOf(task);
+  std::int64_t steps = task.integer("samples.steps");
+  if (process == Time::Step) steps = std::min(steps, session.steps().steps());
+  Json values = samplerSchema(choice.method).defaults();
+  values["steps"] = steps;
+  values["guidance"] = guidance.scale;
+  values["guidance_channels"] = guidance.channels;
+  if (!choice.solver.empty()) values["solver"] = choice.solver;
+  return drawSettings(session, choice.method, Config(std::move(values)));
+}
+
+void requireUsableSamples(const Config& task, double labelDrop, Time process) {
+  (void)sampleChoiceOf(task, process);
   const std::int64_t count = task.integer("samples.count");
   if (count < 1) return;
-  diffusion::requireGuidable(labelDrop, {task.real("samples.guidance"), kGuidedChannels});
+  diffusion::requireGuidable(labelDrop, sampleGuidanceOf(task));
   if (count > kNeighbours || task.text("judge").empty()) return;
   throw ConfigError("task.samples.count = " + std::to_string(count) +
                     " is too few for a judge, which looks at " + std::to_string(kNeighbours) +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "plugins/tasks/generation/draw.h"
 
@@ -23,7 +24,19 @@ inline constexpr std::int64_t kNeighbours = 3;
 ///                      or a weight is set of a loss that has none
 void requireReadKeys(const Config& task, diffusion::GuidedDenoiser::Time process);
 
+/// Sampler of the images of evaluations.
+struct SampleChoice {
+  Method method = Method::Ode;
+  std::string solver{};  ///< "": the sampler's own
+};
+/// \throws ConfigError  the sampler goes back through another process, or lacks that solver
+[[nodiscard]] SampleChoice sampleChoiceOf(const Config& task,
+                                          diffusion::GuidedDenoiser::Time process);
+/// How evaluations draw.
+/// \throws ConfigError  as sampleChoiceOf() and drawSettings()
+[[nodiscard]] DrawSettings sampleSettingsOf(const Config& task, const GenerationSession& session);
 /// \throws ConfigError  no evaluation of that run can draw its samples, or its judge score them
-void requireUsableSamples(const Config& task, double labelDrop);
+void requireUsableSamples(const Config& task, double labelDrop,
+                          diffusion::GuidedDenoiser::Time process);
 
 }  // namespace vitrine::generation

@@ -351,17 +351,19 @@ class LabelledVelocity final : public test::FakeModel<Denoiser, diffusion::Guide
  public:
   Sizes denoiserSizes() const override { return {4, 4, 4, kBlobClasses, 4}; }
   at::Tensor denoise(const at::Tensor& x, const at::Tensor&, const Condition& condition) override {
+    ++calls;
     return condition.label.ne(kBlobClasses).to(at::kFloat).view({-1, 1, 1, 1}).expand_as(x);
   }
   Time timeUnit() const override { return Time::Flow; }
   double labelDrop() const override { return 0.1; }
+  int calls = 0;
 };
 
 TEST(Generation, EvaluationsGuideTheFirstThreeChannelsAsSamplersDo) {
-  const auto pictures = [](std::int64_t shown, double guidance) {
-    TaskSetup setup =
-        latentSetup(std::make_shared<HalfCodec>(4, shown),
-                    {{"samples", {{"count", 3}, {"steps", 2}, {"guidance", guidance}}}});
+  const auto pictures = [](std::int64_t shown, double guidance, const Json& more = Json::object()) {
+    Json samples{{"count", 3}, {"steps", 2}, {"guidance", guidance}};
+    samples.update(more);
+    TaskSetup setup = latentSetup(std::make_shared<HalfCodec>(4, shown), {{"samples", samples}});
     setup.model = std::make_shared<LabelledVelocity>();
     const auto session = GenerationTask().open(setup);
     CollectedResults results;
@@ -370,6 +372,50 @@ TEST(Generation, EvaluationsGuideTheFirstThreeChannelsAsSamplersDo) {
   };
   EXPECT_TRUE(pictures(3, 3.0) == pictures(3, 1.0)) << "the fourth channel is not guided";
   EXPECT_FALSE(pictures(2, 3.0) == pictures(2, 1.0)) << "the third is";
+  EXPECT_FALSE(pictures(3, 3.0, {{"guidance_channels", 0}}) == pictures(3, 1.0)) << "all are";
+  EXPECT_TRUE(pictures(2, 3.0, {{"guidance_channels", 2}}) == pictures(2, 1.0)) << "two are";
+}
+
+TEST(Generation, EvaluationsDrawWithTheSamplerThatIsAskedFor) {
+  const auto pictures = [](const std::shared_ptr<Model>& model, const Json& more) {
+    Json samples{{"count", 3}, {"steps", 4}};
+    samples.update(more);
+    const auto session = GenerationTask().open(setupOf(model, {{"samples", samples}}));
+    CollectedResults results;
+    (void)evaluated(*session, session->evaluations().back(), results);
+    return results.artifacts.at(0).data;
+  };
+  const auto flow = smallModel<SitLlamaArchitecture>();
+  const auto ofFlow = pictures(flow, Json::object());
+  EXPECT_TRUE(pictures(flow, {{"sampler", "ode"}}) == ofFlow);
+  EXPECT_FALSE(pictures(flow, {{"sampler", "sde"}}) == ofFlow) << "with noise along the way";
+  const auto steps = smallModel<DitArchitecture>();
+  const auto ofSteps = pictures(steps, Json::object());
+  EXPECT_TRUE(pictures(steps, {{"sampler", "ddim"}}) == ofSteps);
+  EXPECT_FALSE(pictures(steps, {{"sampler", "ddpm"}}) == ofSteps) << "with noise along the way";
+}
+
+TEST(Generation, EvaluationsDrawWithTheSolverThatIsAskedFor) {
+  const auto callsOf = [](const Json& more, bool isOfOldRun = false) {
+    Json samples{{"count", 3}, {"steps", 4}};
+    samples.update(more);
+    TaskSetup setup = latentSetup(std::make_shared<HalfCodec>(4), {{"samples", samples}});
+    if (isOfOldRun) {
+      Json task = setup.task.json();
+      for (const char* key : {"sampler", "solver", "guidance_channels"}) task["samples"].erase(key);
+      setup.task = Config(task);
+    }
+    const auto model = std::make_shared<LabelledVelocity>();
+    setup.model = model;
+    const auto session = GenerationTask().open(setup);
+    CollectedResults results;
+    (void)evaluated(*session, session->evaluations().back(), results);
+    return model->calls;
+  };
+  EXPECT_EQ(callsOf(Json::object()), 8) << "Heun: two evaluations a step";
+  EXPECT_EQ(callsOf({{"solver", "euler"}}), 4);
+  EXPECT_EQ(callsOf({{"solver", "rk4"}}), 16);
+  EXPECT_EQ(callsOf(Json::object(), true), 8) << "stored before these keys were there";
 }
 
 TEST(Generation, RefusesLatentsOfAnotherCodecAndImagesOfAnotherSize) {

@@ -36,6 +36,7 @@ TEST(Generation, TrainingIsRefusedWhereItsSamplesCouldNotBeDrawnAtTheEnd) {
   EXPECT_NO_THROW(begun({{"guidance", 2}}));
   EXPECT_NO_THROW(begun({{"steps", 63}}));
   EXPECT_NO_THROW(begun({{"steps", 60}, {"count", 0}}));
+  EXPECT_NO_THROW(begun({{"steps", 60}, {"sampler", "ddpm"}}));
 }
 
 TEST(Generation, ANewRunIsRefusedWhereItsSamplesCouldNotBeGuided) {
@@ -87,6 +88,20 @@ TEST(Generation, ANewRunIsRefusedWhereTheLossOfAVelocityHasAWeight) {
   }
   // One that was stored before opens as it was trained.
   EXPECT_NO_THROW((void)GenerationTask().open(setupOf(flow, {{"weight", "velocity"}})));
+}
+
+TEST(Generation, ANewRunIsRefusedWhereItsSamplesCannotBeDrawnAsAsked) {
+  const auto flow = smallModel<SitLlamaArchitecture>();
+  const auto steps = smallModel<DitArchitecture>();
+  const auto refused = [](const std::shared_ptr<Model>& model, const Json& samples) {
+    return refusedStart(model, {{"samples", samples}});
+  };
+  EXPECT_THAT(refused(flow, {{"sampler", "ddim"}}), Names("task.samples.sampler", "ode", "sde"));
+  EXPECT_THAT(refused(steps, {{"sampler", "ode"}}), Names("task.samples.sampler", "ddpm", "ddim"));
+  EXPECT_THAT(refused(flow, {{"solver", "sde_heun"}}), Names("task.samples.solver", "ode", "rk4"));
+  EXPECT_THAT(refused(steps, {{"solver", "heun"}}), Names("task.samples.solver", "ddim"));
+  EXPECT_EQ(refused(flow, {{"sampler", "sde"}, {"solver", "sde_heun"}}), "");
+  EXPECT_EQ(refused(steps, {{"sampler", "ddpm"}}), "");
 }
 
 }  // namespace
