@@ -129,6 +129,31 @@ TEST(Sample, ShowsWhereAPatchReadsAtEachOfTheSteps) {
   EXPECT_EQ(drawn.run({"sample", std::to_string(drawn.id), "--verify", id}).code, 0);
 }
 
+TEST(Sample, FilmOptionsWithoutAValueShowAllStepsAndThePatchInTheMiddle) {
+  const Drawn drawn;
+  const auto shown = [&](const std::vector<std::string>& words) {
+    const Ended ended = drawn.sample(words);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.code == 0 ? ended.json().at("made") : Json::array();
+  };
+  const Json filmed = shown({"--steps", "sampler=euler", "count=1"});
+  ASSERT_EQ(filmed.size(), 2u);
+  EXPECT_EQ(filmed[1].at("steps"), 4);
+  EXPECT_EQ(filmed[1].at("artifacts").size(), 1u);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--attention", "count=1", "sampler=euler", "--steps"},
+           {"sampler=euler", "--steps", "--attention", "count=1"},
+           {"sampler=euler", "count=1", "--steps", "4", "--attention"}}) {
+    const Json made = shown(words);
+    ASSERT_EQ(made.size(), 2u) << words[0];
+    EXPECT_EQ(made[1].at("steps"), 4);
+    ASSERT_EQ(made[1].at("artifacts").size(), 5u) << "the strip, and the attention of each step";
+    const store::ArtifactRow row = store::RunStore(drawn.database(), store::OpenMode::ReadOnly)
+                                       .artifact(made[1].at("artifacts")[4].get<std::int64_t>());
+    EXPECT_EQ(row.meta.at("query_positions"), (Json::array({{2, 2}}))) << "of 4 x 4 patches";
+  }
+}
+
 TEST(Sample, AreNotEvaluatedWithoutAJudge) {
   const Drawn drawn;
   const Ended ended =
@@ -197,7 +222,7 @@ TEST(Sample, RefusesWhatTheRunCannotShowInOneSentence) {
   };
   EXPECT_EQ(images(), 0);
   // The recipe of an image says how it is made again: another value would not be taken.
-  for (const char* more : {"guidance=2", "--grid", "--steps=all"}) {
+  for (const char* more : {"guidance=2", "--grid", "--steps=all", "--steps", "--attention"}) {
     const Ended ended = drawn.run({"sample", run, "--verify", "1", more});
     EXPECT_EQ(ended.code, 2) << ended.err;
     EXPECT_THAT(ended.err, Names("--verify")) << more;

@@ -1,7 +1,9 @@
 // vitrine sample: images and texts from a trained run, as PNG files and in the database.
 #include <c10/core/GradMode.h>
 
+#include <array>
 #include <fstream>
+#include <utility>
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
@@ -101,12 +103,33 @@ class Delivery final : public Results {
   FilmStrip strip_;
 };
 
+constexpr const char* kAll = "all";
+constexpr const char* kMiddle = "middle";
+
 /// The options that ask for the way of an image.
 struct FilmOptions {
-  std::string steps;      ///< "all" or a number; "": not asked for
-  std::string attention;  ///< "ROW,COLUMN"; "": not asked for
+  std::string steps;      ///< kAll or a number; "": not asked for
+  std::string attention;  ///< kMiddle or "ROW,COLUMN"; "": not asked for
   [[nodiscard]] bool isAsked() const { return !steps.empty() || !attention.empty(); }
 };
+
+/// `arguments` with the values of the film options that were given without one: before another
+/// option, before KEY=VALUE or at the end.
+Arguments withBareValues(const Arguments& arguments) {
+  constexpr std::array<std::pair<const char*, const char*>, 2> kBare{
+      {{"--steps", kAll}, {"--attention", kMiddle}}};
+  Arguments all;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    all.push_back(arguments[i]);
+    const std::string next = i + 1 < arguments.size() ? arguments[i + 1] : "--";
+    const bool isOption = next.size() > 1 && next[0] == '-' && (next[1] < '0' || next[1] > '9');
+    if (!isOption && next.find('=') == std::string::npos) continue;
+    for (const auto& [option, value] : kBare) {
+      if (arguments[i] == option) all.emplace_back(value);
+    }
+  }
+  return all;
+}
 
 std::int64_t wholeNumber(const std::string& text, const char* option, const char* takes) {
   const auto value = parseNumber<std::int64_t>(text);
@@ -115,25 +138,39 @@ std::int64_t wholeNumber(const std::string& text, const char* option, const char
   return *value;
 }
 
-/// The options as keys of the sampler.
-void layFilm(Json& values, const FilmOptions& film, const ItemCard& sampler) {
+/// Row and column of the patch in the middle, or of the first one where the model's table does not
+/// have the size of its grid.
+std::array<std::int64_t, 2> middlePatch(const Config& model) {
+  if (!model.has("input_size") || !model.has("patch_size")) return {0, 0};
+  const std::array<std::int64_t, 2> input = model.size("input_size"),
+                                    patch = model.size("patch_size");
+  return {input[0] / patch[0] / 2, input[1] / patch[1] / 2};
+}
+
+/// The options as keys of the sampler. \param model  its resolved table
+void layFilm(Json& values, const FilmOptions& film, const ItemCard& sampler, const Config& model) {
   if (!film.isAsked()) return;
   const Field* previews = sampler.schema.find("previews");
   if (previews == nullptr || !previews->maximum) {
     throw RefusedError("sampler '" + sampler.id +
                        "' does not show its steps; leave --steps and --attention away");
   }
-  const bool isCounted = !film.steps.empty() && film.steps != "all";
+  const bool isCounted = !film.steps.empty() && film.steps != kAll;
   constexpr const char* kSteps = "a number of steps from 1, or \"all\"";
   if (isCounted) values["previews"] = wholeNumber(film.steps, "--steps", kSteps);
   if (values.value("previews", Json(1)) == 0)
     throw ConfigError(std::string("--steps 0 shows nothing; give ") + kSteps);
-  if (!values.contains("previews") || film.steps == "all")
+  if (!values.contains("previews") || film.steps == kAll)
     values["previews"] = static_cast<std::int64_t>(*previews->maximum);
   if (film.attention.empty()) return;
   if (sampler.schema.find("attention") == nullptr)
     throw RefusedError("sampler '" + sampler.id +
                        "' does not show attention; leave --attention away");
+  if (film.attention == kMiddle) {
+    const std::array<std::int64_t, 2> patch = middlePatch(model);
+    values["attention"] = {patch[0], patch[1]};
+    return;
+  }
   constexpr const char* kPatch = "the row and column of a patch, as 3,2";
   const std::size_t comma = film.attention.find(',');
   if (comma == std::string::npos)
@@ -221,18 +258,19 @@ int sampleVerb(const Arguments& arguments) {
           ->type_name("FOLDER"),
       app.add_flag("--grid", wantsGrid, "also writes grid.png, all images in one picture"),
       app.add_option("--steps", film.steps,
-                     "also shows the clean image that the network predicts, at all steps or at K "
-                     "of them: image-<id>-steps.png and an artifact")
-          ->type_name("all|K"),
+                     "also shows the clean image that the network predicts, at all steps (default) "
+                     "or at K of them: image-<id>-steps.png and an artifact")
+          ->type_name("[all|K]"),
       app.add_option("--attention", film.attention,
-                     "also shows where this patch reads, at the same steps")
-          ->type_name("ROW,COLUMN")};
+                     "also shows where this patch reads, at the same steps (default: the one in "
+                     "the middle)")
+          ->type_name("[ROW,COLUMN]")};
   const CLI::Option* verify =
       app.add_option("--verify", verified,
                      "makes this image of the database again and compares the pixels")
           ->type_name("IMAGE");
   addModelOptions(line, asked, "");
-  line.parse(arguments);
+  line.parse(withBareValues(arguments));
   if (!asked.precision.empty()) (void)train::precisionFrom(asked.precision);
   for (const CLI::Option* each : ofNewImages) {
     if (verify->count() > 0 && each->count() > 0)
@@ -255,7 +293,7 @@ int sampleVerb(const Arguments& arguments) {
                                    requestedSampler(engine.registry, session, sampler, values));
   std::erase_if(settings, [](const Override& each) { return each.key == "sampler"; });
   const ItemCard card = item.card();
-  layFilm(values, film, card);
+  layFilm(values, film, card, Config(trained.config).table("model"));
   const train::Look& look = trained.run.look;
   const SampleRequest request =
       sampleRequestFor(trained, run, sha256OfFile(trained.checkpoint.weights),
@@ -265,9 +303,8 @@ int sampleVerb(const Arguments& arguments) {
         "--grid, --steps and --attention show images, and this makes texts; leave them away");
   }
   if (output.empty()) output = "run-" + std::to_string(run.id) + "-samples";
-  log::info(store::nameOf(run.id) + " at step " +
-            std::to_string(trained.checkpoint.step) + ", sampler " + card.id + ", weights " +
-            trained.checkpoint.use);
+  log::info(store::nameOf(run.id) + " at step " + std::to_string(trained.checkpoint.step) +
+            ", sampler " + card.id + ", weights " + trained.checkpoint.use);
   Delivery delivery(store, run, output, trained.checkpoint.step, {wantsGrid, film.isAsked()});
   {
     (void)beginLook(session, look);
