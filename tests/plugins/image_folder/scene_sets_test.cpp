@@ -52,6 +52,22 @@ TEST(SceneFiles, AreNotWrittenOverOthersNorWithoutMasks) {
               Fails<ConfigError>("boxes", "image", "label"));
 }
 
+TEST(SceneFiles, HaveAFingerprintThatChangesWithEveryImage) {
+  const TemporaryFolder folder;
+  (void)writeCocoScenes(*scenes(), Split::Train, 2, folder / "coco");
+  (void)writeAde20kScenes(*scenes(), Split::Train, 2, folder / "ade");
+  const auto expectChange = [](const Dataset& set, const std::filesystem::path& image) {
+    const std::vector<std::int64_t> both{0, 1};
+    const std::string before = set.fingerprint(Split::Train, both);
+    EXPECT_NE(before, "");
+    EXPECT_EQ(set.fingerprint(Split::Train, both), before);
+    putImage(image, pngOf(1, 2, 3, 5, 4));
+    EXPECT_NE(set.fingerprint(Split::Train, both), before) << image;
+  };
+  expectChange(*openAs(CocoSource(), folder / "coco"), folder / "coco/train/000001.png");
+  expectChange(*openAs(Ade20kSource(), folder / "ade"), folder / "ade/images/training/000001.png");
+}
+
 #ifdef VITRINE_HAS_CODECS
 
 TEST(Coco, ReadsTheFieldsThatWereWritten) {
