@@ -83,6 +83,15 @@ at::Tensor packedMaps(const nn::MultiHeadAttention& attention, const at::Tensor&
                  -1);
 }
 
+/// Keys of a cache, [batch, tokens, keyHeads, headDim], as interleavedRows() orders those of a map,
+/// or values, which keep their order; [batch, tokens, heads * headDim].
+at::Tensor sharedRows(const at::Tensor& rows, std::int64_t times, bool isInterleaved) {
+  at::Tensor heads = rows;
+  if (isInterleaved) heads = rows.unflatten(3, {2, -1}).transpose(3, 4).flatten(3);
+  if (times > 1) heads = heads.repeat_interleave(times, 2);
+  return heads.flatten(2);
+}
+
 /// Rows of each head from half-split pairs to interleaved ones, and as often as queries share it.
 at::Tensor interleavedRows(const at::Tensor& weight, std::int64_t headDim, std::int64_t times) {
   return weight.view({-1, 1, 2, headDim / 2, weight.size(1)})
@@ -250,8 +259,15 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     return values;
   };
   if (pass.textMask.defined()) {
-    const at::Tensor after = whole(all, out.prefix, pass.textMask, angles);
+    const at::Tensor after = whole(all, out.prefix, pass.textMask, angles, {});
     if (after.defined()) return {after, {}};
+  }
+  at::Tensor drawn;  // what a tap of the layers below does not change
+  if (isImageAfterCache(pass)) {
+    const at::Tensor rows = out.tail.view({pass.batch, width, config_.dim});
+    const at::Tensor after = whole(imageAttention, rows, {}, angles, pass.cache->layer(index));
+    if (after.defined()) drawn = after.flatten(0, 1);
+    if (after.defined() && !pass.attentionTap) return {{}, drawn};
   }
   if (prefix > 0) {
     const Projected p = turned(packedMaps(*own.attention, own.attentionNorm->forward(out.prefix)),
@@ -285,6 +301,7 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     out.tail = isSharedMlp ? finish(both, false) : byModality(both, routing, finish);
   }
   if (pass.attentionTap) pass.attentionTap(index, at::cat(seen, 2));
+  if (drawn.defined()) out.tail = drawn;
   return out;
 }
 
@@ -309,14 +326,22 @@ at::Tensor Decoder::textMask(const DecoderPass& pass) const {
       .masked_fill_(isHidden, -std::numeric_limits<double>::infinity());
 }
 
-at::Tensor Decoder::whole(const DecoderLayer& layer, const at::Tensor& text, const at::Tensor& mask,
-                          const at::Tensor& angles) const {
+bool Decoder::isImageAfterCache(const DecoderPass& pass) const {
+  return separation_ == Separation::Deep && pass.cache != nullptr && !pass.keepsKeys &&
+         pass.tail.defined() && pass.tail.is_cpu() && pass.routing.text.numel() == 0 &&
+         !pass.firstKey.defined() && !pass.lastKey.defined() && !at::GradMode::is_enabled() &&
+         config_.heads * config_.headDim == config_.dim;
+}
+
+at::Tensor Decoder::whole(const ModalityLayer& layer, const at::Tensor& rows,
+                          const at::Tensor& mask, const at::Tensor& angles,
+                          const DecoderCache::Layer& before) const {
   const nn::MultiHeadAttention& attention = *layer.attention;
   const std::int64_t times = config_.heads / config_.kvHeads, headDim = config_.headDim;
   const at::Tensor values = attention.value->weight.view({-1, 1, headDim, config_.dim})
                                 .expand({-1, times, -1, -1})
                                 .reshape({-1, config_.dim});
-  cpu::BlockInput input{.x = text};
+  cpu::BlockInput input{.x = rows};
   // Scores are the same whatever the order of a head's channels.
   input.parameters[cpu::kQkvWeight] =
       at::cat({interleavedRows(attention.query->weight, headDim, 1),
@@ -333,6 +358,10 @@ at::Tensor Decoder::whole(const DecoderLayer& layer, const at::Tensor& text, con
   input.heads = config_.heads;
   input.angles = angles;
   input.additive = mask;
+  if (before.keys.defined()) {
+    input.keysBefore = sharedRows(before.keys, times, true);
+    input.valuesBefore = sharedRows(before.values, times, false);
+  }
   const bool isTaken = cpu::takesBlock(input);
   cpu::recordCall(cpu::CallKind::Block, isTaken);
   return isTaken ? cpu::runBlock(input) : at::Tensor();

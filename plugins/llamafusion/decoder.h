@@ -130,9 +130,15 @@ struct Decoder : torch::nn::Module {
   /// Additive mask of the hidden keys of a text, [tokens, tokens] or [batch, tokens, tokens];
   /// undefined where a layer cannot go as one operation.
   [[nodiscard]] at::Tensor textMask(const DecoderPass& pass) const;
-  /// A layer of a text alone as one operation on the CPU; undefined where that is not taken.
-  [[nodiscard]] at::Tensor whole(const DecoderLayer& layer, const at::Tensor& text,
-                                 const at::Tensor& mask, const at::Tensor& angles) const;
+  /// Whether a pass has images alone, each of which sees a whole cache and itself: steps of
+  /// drawing.
+  [[nodiscard]] bool isImageAfterCache(const DecoderPass& pass) const;
+  /// A layer of one modality alone as one operation on the CPU; undefined where that is not taken.
+  /// \param rows    [batch, tokens, dim]
+  /// \param before  keys and values that all rows see, or none
+  [[nodiscard]] at::Tensor whole(const ModalityLayer& layer, const at::Tensor& rows,
+                                 const at::Tensor& mask, const at::Tensor& angles,
+                                 const DecoderCache::Layer& before) const;
 
   LlamaConfig config_;
   Separation separation_;

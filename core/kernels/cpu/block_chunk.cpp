@@ -1,63 +1,11 @@
 #include "core/kernels/cpu/block_chunk.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
-#include <vector>
 
 #include "core/kernels/cpu/kernels.h"
 #include "core/kernels/cpu/path_rule.h"
 
 namespace vitrine::cpu {
-
-PackedMaps& PackedMaps::pack(const BlockPlan& p, Way way) {
-  struct Part {
-    MatrixView right;
-    std::int64_t depth, columns;
-    float* packed;
-  };
-  constexpr std::int64_t kColumns = 128;  // of a part; whole panels
-  std::vector<Part> parts;
-  std::int64_t floats = 0;
-  const auto one = [&](AlignedFloats& packed, const float* weight, std::int64_t out,
-                       std::int64_t in) {
-    if (weight == nullptr) return;
-    const MatrixView plain{weight, in, 1};
-    const MatrixView right = way == Way::Forward ? transposed(plain) : plain;
-    const std::int64_t depth = way == Way::Forward ? in : out,
-                       columns = way == Way::Forward ? out : in;
-    packed.resize(static_cast<std::size_t>(packedRightSize(p.factor, depth, columns)));
-    for (std::int64_t j = 0; j < columns; j += kColumns)
-      parts.push_back({{right.values + j * right.columnStride, right.rowStride, right.columnStride},
-                       depth,
-                       std::min(kColumns, columns - j),
-                       packed.data() + packedRightSize(p.factor, depth, j)});
-    floats += depth * columns;
-  };
-  const auto& w = p.parameters;
-  if (p.hasAttention()) {
-    one(query, w[kQkvWeight], p.width, p.width);
-    one(keyValue, w[kQkvWeight] + p.width * p.width, 2 * p.width, p.width);
-    one(proj, w[kProjWeight], p.width, p.width);
-  }
-  one(fc1, w[kFc1Weight], p.hidden, p.width);
-  one(fc3, w[kFc3Weight], p.hidden, p.width);
-  one(fc2, w[kFc2Weight], p.width, p.hidden);
-  const auto count = static_cast<std::int64_t>(parts.size());
-  at::parallel_for(0, count, floats < kSerial ? count : 1,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     for (std::int64_t i = begin; i < end; ++i) {
-                       const Part& part = parts[static_cast<std::size_t>(i)];
-                       packRight(p.factor, part.depth, part.columns, part.right, part.packed);
-                     }
-                   });
-  return *this;
-}
-
-PackedMaps& PackedMaps::ofThread() {
-  static thread_local PackedMaps maps;
-  return maps;
-}
 
 namespace {
 
@@ -179,10 +127,10 @@ class Chunk {
       for (std::int64_t head = 0; head < p.heads; ++head) {
         if (p.headMaskStep > 0) shape.additive = p.head.additive + head * p.headMaskStep;
         const std::int64_t channel = head * p.head.headDim;
-        const std::int64_t key = image * p.tokens * 3 * p.width + p.width + channel;
-        body(shape, Head{(image * p.tokens + p.firstRow) * 3 * p.width + channel, key,
+        const std::int64_t key = image * p.keys() * 3 * p.width + p.width + channel;
+        body(shape, Head{(image * p.keys() + p.before + p.firstRow) * 3 * p.width + channel, key,
                          key + p.width, image * p.rows * p.width + channel,
-                         (image * p.heads + head) * p.rows * p.tokens});
+                         (image * p.heads + head) * p.rows * p.keys()});
       }
     }
   }
@@ -255,12 +203,14 @@ class ForwardChunk : Chunk {
     float* normed = work(Workspace::kNormed, all * width);
     normalise(x, all, kNorm1Weight, normed);
 
-    float* qkv = place(saved.qkv, Workspace::kQkv, p.tokens * three);
-    const float* bias = parameter(kQkvBias);
-    product(some, width, width, {normed + p.firstRow * width, p.rowStep * width, 1}, maps.query,
-            {bias, 0}, qkv + p.firstRow * three, p.rowStep * three);
-    product(all, 2 * width, width, {normed, width, 1}, maps.keyValue,
-            {bias == nullptr ? nullptr : bias + width, 0}, qkv + width, three);
+    float* qkv = place(saved.qkv, Workspace::kQkv, p.keys() * three);
+    // Rows of one image after the other lie close together, unless keys are given between them.
+    const std::int64_t pieces = p.before > 0 ? images : 1;
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      project(maps, some / pieces, all / pieces, normed + i * p.tokens * width,
+              qkv + (i * p.keys() + p.before) * three);
+      placeBefore(first + i, qkv + i * p.keys() * three);
+    }
 
     float* probabilities = place(saved.probabilities, Workspace::kProbabilities, p.probabilities());
     float* attended = place(saved.attended, Workspace::kAttended, p.rows * width);
@@ -276,6 +226,26 @@ class ForwardChunk : Chunk {
             width);
     addBranch(attentionFactors(), x + p.firstRow * width, p.tokens * width, branch, sum);
     return sum;
+  }
+
+  /// Queries of `queries` rows and keys and values of all `rows`.
+  void project(const PackedMaps& maps, std::int64_t queries, std::int64_t rows, const float* normed,
+               float* qkv) {
+    const std::int64_t width = p.width, three = 3 * width;
+    const float* bias = parameter(kQkvBias);
+    product(queries, width, width, {normed + p.firstRow * width, p.rowStep * width, 1}, maps.query,
+            {bias, 0}, qkv + p.firstRow * three, p.rowStep * three);
+    product(rows, 2 * width, width, {normed, width, 1}, maps.keyValue,
+            {bias == nullptr ? nullptr : bias + width, 0}, qkv + width, three);
+  }
+
+  /// The given keys and values of an image.
+  void placeBefore(std::int64_t image, float* qkv) const {
+    for (std::int64_t row = 0; row < p.before; ++row, qkv += 3 * p.width) {
+      const std::int64_t from = (image * p.before + row) * p.width;
+      std::copy_n(p.keysBefore + from, p.width, qkv + p.width);
+      std::copy_n(p.valuesBefore + from, p.width, qkv + 2 * p.width);
+    }
   }
 
   void throughMlp(const PackedMaps& maps, const SavedTensors& saved, const float* sum, float* out) {

@@ -16,6 +16,7 @@ namespace vitrine::cpu {
 /// The constants of a call, equal for all images.
 struct BlockPlan {
   std::int64_t batch, tokens, width, hidden, heads;
+  std::int64_t before;  ///< keys and values that are given, in front of those of the tokens
   std::int64_t firstRow,
       rowStep;        ///< tokens that continue after attention: firstRow, + rowStep, ...
   std::int64_t rows;  ///< how many of an image
@@ -35,10 +36,12 @@ struct BlockPlan {
   std::array<bool, kBlockParameters> isOfImage;
   const float *attentionGain, *mlpGain;
   const float *attentionDropout, *mlpDropout, *hiddenDropout;
+  const float *keysBefore, *valuesBefore;  ///< [batch, before, width]
 
   [[nodiscard]] bool hasAttention() const { return parameters[kQkvWeight] != nullptr; }
   [[nodiscard]] std::int64_t chunks() const { return (batch + imagesAtOnce - 1) / imagesAtOnce; }
-  [[nodiscard]] std::int64_t probabilities() const { return heads * rows * tokens; }
+  [[nodiscard]] std::int64_t keys() const { return before + tokens; }
+  [[nodiscard]] std::int64_t probabilities() const { return heads * rows * keys(); }
 };
 
 /// Tensors of a call that the backward pass needs again; undefined ones are not saved.

@@ -59,6 +59,9 @@ struct BlockInput {
   std::int64_t heads = 1;
   std::int64_t row = -1;  ///< the one token wanted, or -1 for all
   at::Tensor angles;      ///< [tokens, pairs], or of each image, or undefined
+  /// Keys, turned, and values of tokens before these, [batch, before, width] each, which all tokens
+  /// see; or undefined. Without gradient, masks and `row`.
+  at::Tensor keysBefore, valuesBefore;
   /// Constant, [queries, keys] values, or so many of each image; or of each head, [1, heads,
   /// queries, keys], which may be trained.
   at::Tensor additive;

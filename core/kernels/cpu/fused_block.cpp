@@ -45,6 +45,7 @@ void forEach(std::int64_t count, const Body& body) {
 struct BlockConstants {
   at::Tensor cosine, sine, additive, multiplicative, attentionGain, mlpGain;
   at::Tensor attentionDropout, mlpDropout, hiddenDropout;
+  at::Tensor keysBefore, valuesBefore;  ///< not with a gradient, and so not kept
 };
 constexpr std::size_t kConstants = 9, kSaved = 8;
 
@@ -82,10 +83,12 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockCons
   p.imagesAtOnce = std::max<std::int64_t>(1, kChunkRows / p.tokens);
   p.norm = settings.norm, p.mlp = settings.mlp, p.eps = static_cast<float>(settings.eps);
   p.factor = settings.factor;
-  p.head.queries = p.rows, p.head.keys = p.tokens, p.head.headDim = p.width / p.heads;
+  p.keysBefore = read(constants.keysBefore), p.valuesBefore = read(constants.valuesBefore);
+  if (constants.keysBefore.defined()) p.before = constants.keysBefore.size(1);
+  p.head.queries = p.rows, p.head.keys = p.keys(), p.head.headDim = p.width / p.heads;
   p.head.queryStride = p.head.keyStride = 3 * p.width;
   p.head.outStride = p.width;
-  p.head.firstQuery = p.firstRow;
+  p.head.firstQuery = p.before + p.firstRow;
   p.head.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(p.head.headDim)));
   p.head.cosine = read(constants.cosine), p.head.sine = read(constants.sine);
   p.head.additive = read(constants.additive);
@@ -114,13 +117,16 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockCons
 BlockPlan partOf(const BlockPlan& whole, std::int64_t image, std::int64_t from, std::int64_t rows) {
   BlockPlan p = whole;
   p.batch = p.imagesAtOnce = 1;
-  p.firstRow = p.head.firstQuery = from;
+  p.firstRow = from;
+  p.head.firstQuery = p.before + from;
   p.rows = p.head.queries = rows;
   const auto move = [](const float*& values, std::int64_t by) {
     if (values != nullptr) values += by;
   };
   move(p.head.cosine, image * p.angleStep);
   move(p.head.sine, image * p.angleStep);
+  move(p.keysBefore, image * p.before * p.width);
+  move(p.valuesBefore, image * p.before * p.width);
   move(p.head.additive, image * p.additiveStep + from * p.tokens);
   move(p.head.multiplicative, from * p.tokens);
   for (std::size_t i = 0; i < kBlockParameters; ++i)
@@ -307,9 +313,15 @@ std::optional<Factor> blockFactor() {
 at::Tensor runWhole(const BlockInput& input) {
   const at::Tensor x = input.x.to(at::kFloat).contiguous();
   BlockConstants constants;
+  constants.keysBefore = plain(input.keysBefore);
+  constants.valuesBefore = plain(input.valuesBefore);
   if (input.angles.defined()) {
-    constants.cosine = input.angles.cos().contiguous();
-    constants.sine = input.angles.sin().contiguous();
+    at::Tensor angles = input.angles;
+    // The given keys are turned: an angle of 0.
+    if (input.keysBefore.defined())
+      angles = at::constant_pad_nd(angles, {0, 0, input.keysBefore.size(1), 0});
+    constants.cosine = angles.cos().contiguous();
+    constants.sine = angles.sin().contiguous();
   }
   BlockParameters parameters = input.parameters;
   const std::int64_t queries = input.row < 0 ? x.size(1) : 1;
@@ -396,6 +408,10 @@ bool takesBlock(const BlockInput& input) {
   }
   if (input.parameters[kNorm2Weight].size(-1) != width) return false;
   if (!hasAttention) return true;
+  if (input.keysBefore.defined() &&
+      (hasGradient || input.row >= 0 || input.additive.defined() ||
+       input.multiplicative.defined() || tokens + input.keysBefore.size(1) > kMostKeys))
+    return false;
   const at::Tensor& angles = input.angles;
   const bool isItsTurn =
       !angles.defined() ||
