@@ -178,11 +178,13 @@ void DecoderCache::truncate(std::int64_t length) {
     throw ShapeError("a cache of " + std::to_string(this->length()) + " tokens cannot be cut to " +
                      std::to_string(length));
   }
+  wholes_.clear();
   positions_.resize(static_cast<std::size_t>(length));
   images_.resize(static_cast<std::size_t>(length));
 }
 
 void DecoderCache::append(const std::vector<std::int64_t>& positions, std::int64_t image) {
+  wholes_.clear();
   positions_.insert(positions_.end(), positions.begin(), positions.end());
   images_.resize(positions_.size(), image);
 }
@@ -259,13 +261,16 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     return values;
   };
   if (pass.textMask.defined()) {
-    const at::Tensor after = whole(all, out.prefix, pass.textMask, angles, {});
+    const at::Tensor after =
+        whole(all, out.prefix, pass.textMask, angles, wholeOf(*all.attention, {}));
     if (after.defined()) return {after, {}};
   }
   at::Tensor drawn;  // what a tap of the layers below does not change
   if (isImageAfterCache(pass)) {
     const at::Tensor rows = out.tail.view({pass.batch, width, config_.dim});
-    const at::Tensor after = whole(imageAttention, rows, {}, angles, pass.cache->layer(index));
+    const DecoderCache::Whole& parts = pass.cache->whole(
+        index, [&] { return wholeOf(*image.attention, pass.cache->layer(index)); });
+    const at::Tensor after = whole(image, rows, {}, angles, parts);
     if (after.defined()) drawn = after.flatten(0, 1);
     if (after.defined() && !pass.attentionTap) return {{}, drawn};
   }
@@ -327,26 +332,39 @@ at::Tensor Decoder::textMask(const DecoderPass& pass) const {
 }
 
 bool Decoder::isImageAfterCache(const DecoderPass& pass) const {
-  return separation_ == Separation::Deep && pass.cache != nullptr && !pass.keepsKeys &&
-         pass.tail.defined() && pass.tail.is_cpu() && pass.routing.text.numel() == 0 &&
-         !pass.firstKey.defined() && !pass.lastKey.defined() && !at::GradMode::is_enabled() &&
-         config_.heads * config_.headDim == config_.dim;
+  if (separation_ != Separation::Deep || pass.cache == nullptr || pass.keepsKeys ||
+      !pass.tail.defined() || !pass.tail.is_cpu() || pass.routing.text.numel() > 0 ||
+      pass.firstKey.defined() || pass.lastKey.defined() || at::GradMode::is_enabled() ||
+      config_.heads * config_.headDim != config_.dim)
+    return false;
+  const std::int64_t tokens = pass.tail.size(0) / pass.batch;
+  return cpu::takesBlock({pass.batch, tokens, config_.dim, config_.heads, false});
 }
 
-at::Tensor Decoder::whole(const ModalityLayer& layer, const at::Tensor& rows,
-                          const at::Tensor& mask, const at::Tensor& angles,
-                          const DecoderCache::Layer& before) const {
-  const nn::MultiHeadAttention& attention = *layer.attention;
+DecoderCache::Whole Decoder::wholeOf(const nn::MultiHeadAttention& attention,
+                                     const DecoderCache::Layer& before) const {
   const std::int64_t times = config_.heads / config_.kvHeads, headDim = config_.headDim;
   const at::Tensor values = attention.value->weight.view({-1, 1, headDim, config_.dim})
                                 .expand({-1, times, -1, -1})
                                 .reshape({-1, config_.dim});
-  cpu::BlockInput input{.x = rows};
   // Scores are the same whatever the order of a head's channels.
-  input.parameters[cpu::kQkvWeight] =
+  DecoderCache::Whole parts{
       at::cat({interleavedRows(attention.query->weight, headDim, 1),
-               interleavedRows(attention.key->weight, headDim, times), values});
-  input.parameters[cpu::kProjWeight] = attention.out->weight;
+               interleavedRows(attention.key->weight, headDim, times), values})};
+  if (!before.keys.defined()) return parts;
+  parts.keys = sharedRows(before.keys, times, true);
+  parts.values = sharedRows(before.values, times, false);
+  return parts;
+}
+
+at::Tensor Decoder::whole(const ModalityLayer& layer, const at::Tensor& rows,
+                          const at::Tensor& mask, const at::Tensor& angles,
+                          const DecoderCache::Whole& parts) const {
+  cpu::BlockInput input{.x = rows};
+  input.parameters[cpu::kQkvWeight] = parts.maps;
+  input.keysBefore = parts.keys;
+  input.valuesBefore = parts.values;
+  input.parameters[cpu::kProjWeight] = layer.attention->out->weight;
   input.parameters[cpu::kNorm1Weight] = layer.attentionNorm->gains();
   input.parameters[cpu::kNorm2Weight] = layer.mlpNorm->gains();
   input.parameters[cpu::kFc1Weight] = layer.mlp->in->weight;
@@ -358,10 +376,6 @@ at::Tensor Decoder::whole(const ModalityLayer& layer, const at::Tensor& rows,
   input.heads = config_.heads;
   input.angles = angles;
   input.additive = mask;
-  if (before.keys.defined()) {
-    input.keysBefore = sharedRows(before.keys, times, true);
-    input.valuesBefore = sharedRows(before.values, times, false);
-  }
   const bool isTaken = cpu::takesBlock(input);
   cpu::recordCall(cpu::CallKind::Block, isTaken);
   return isTaken ? cpu::runBlock(input) : at::Tensor();

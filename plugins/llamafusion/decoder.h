@@ -57,6 +57,20 @@ class DecoderCache final : public LanguageModel::Cache {
   };
   /// Keys and values of layer `i`.
   [[nodiscard]] Layer layer(std::int64_t i) const;
+
+  /// What one operation needs of an attention: its maps of queries, keys and values in one, and
+  /// keys and values of the tokens before, as many as there are queries (undefined: none).
+  struct Whole {
+    at::Tensor maps, keys, values;
+  };
+  /// Of layer `i`, made once for the tokens that the cache has.
+  template <class Make>
+  [[nodiscard]] const Whole& whole(std::int64_t i, const Make& make) {
+    wholes_.resize(rooms_.size());
+    Whole& kept = wholes_[static_cast<std::size_t>(i)];
+    if (!kept.maps.defined()) kept = make();
+    return kept;
+  }
   /// Those of layer `i` with these behind them, [batch, tokens, keyHeads, headDim]. They stay where
   /// append() follows, and are written over otherwise. Without gradient.
   [[nodiscard]] Layer extended(std::int64_t i, const Layer& more);
@@ -72,6 +86,7 @@ class DecoderCache final : public LanguageModel::Cache {
  private:
   std::int64_t batch_;
   std::vector<Layer> rooms_;
+  std::vector<Whole> wholes_;
   std::vector<std::int64_t> positions_, images_;
 };
 
@@ -130,15 +145,17 @@ struct Decoder : torch::nn::Module {
   /// Additive mask of the hidden keys of a text, [tokens, tokens] or [batch, tokens, tokens];
   /// undefined where a layer cannot go as one operation.
   [[nodiscard]] at::Tensor textMask(const DecoderPass& pass) const;
-  /// Whether a pass has images alone, each of which sees a whole cache and itself: steps of
-  /// drawing.
+  /// Whether a pass has images alone, each of which sees a whole cache and itself, and a layer may
+  /// go as one operation: steps of drawing.
   [[nodiscard]] bool isImageAfterCache(const DecoderPass& pass) const;
-  /// A layer of one modality alone as one operation on the CPU; undefined where that is not taken.
-  /// \param rows    [batch, tokens, dim]
   /// \param before  keys and values that all rows see, or none
+  [[nodiscard]] DecoderCache::Whole wholeOf(const nn::MultiHeadAttention& attention,
+                                            const DecoderCache::Layer& before) const;
+  /// A layer of one modality alone as one operation on the CPU; undefined where that is not taken.
+  /// \param rows  [batch, tokens, dim]
   [[nodiscard]] at::Tensor whole(const ModalityLayer& layer, const at::Tensor& rows,
                                  const at::Tensor& mask, const at::Tensor& angles,
-                                 const DecoderCache::Layer& before) const;
+                                 const DecoderCache::Whole& parts) const;
 
   LlamaConfig config_;
   Separation separation_;
