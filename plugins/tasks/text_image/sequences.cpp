@@ -3,9 +3,12 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/text/token_rows.h"
 
 namespace vitrine::text_image {
@@ -44,7 +47,46 @@ std::string wordOf(std::int64_t token, const TextImageModel::Sizes& sizes,
   return word.find_first_not_of(' ') == std::string::npos ? "space" : word;
 }
 
+/// "<s> = 1"
+std::string namedToken(const text::Tokenizer& tokenizer, std::int64_t token) {
+  return tokenizer.decode({&token, 1}, text::ShowSpecials::Yes) + " = " + std::to_string(token);
+}
+
+/// The first special tokens of a tokenizer by number: "<unk> = 0, <s> = 1".
+std::string someSpecials(const text::Tokenizer& tokenizer) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::int64_t> tokens;
+  for (const auto& [name, token] : tokenizer.specials()) tokens.push_back(token);
+  std::sort(tokens.begin(), tokens.end());
+  tokens.resize(std::min(tokens.size(), kShown));
+  return joined(tokens, [&](std::int64_t token) { return namedToken(tokenizer, token); });
+}
+
 }  // namespace
+
+void requireTokensOf(const text::Tokenizer& tokenizer, const TextImageModel::Sizes& sizes) {
+  const auto requireOwn = [&](const std::string& key, std::int64_t token,
+                              const std::optional<std::int64_t>& own, const char* what) {
+    if (!own || *own == token) return;
+    throw ConfigError("model." + key + " = " + std::to_string(token) + " is not the token that " +
+                      what + " a text in the tokenizer of data.pipeline, " +
+                      namedToken(tokenizer, *own) + "; set model." + key + " = " +
+                      std::to_string(*own));
+  };
+  requireOwn("bos_id", sizes.beginText, tokenizer.beginToken(), "begins");
+  requireOwn("eos_id", sizes.endText, tokenizer.endToken(), "ends");
+  for (const auto& [key, token] :
+       {std::pair{"bos_id", sizes.beginText}, std::pair{"eos_id", sizes.endText},
+        std::pair{"boi_id", sizes.beginImage}, std::pair{"eoi_id", sizes.endImage}}) {
+    if (tokenizer.byteCount(token) == 0) continue;
+    const std::string specials = someSpecials(tokenizer);
+    throw ConfigError("model." + std::string(key) + " = " + std::to_string(token) +
+                      " is a piece of text in the tokenizer of data.pipeline, '" +
+                      tokenizer.decode({&token, 1}) + "'; " +
+                      (specials.empty() ? "choose a tokenizer with special tokens"
+                                        : "name a special token, as in " + specials));
+  }
+}
 
 JointRows jointRows(const std::vector<std::vector<std::int64_t>>& captions, Order order,
                     const TextImageModel::Sizes& sizes, std::int64_t context, at::Device device) {

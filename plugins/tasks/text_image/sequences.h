@@ -30,6 +30,12 @@ struct JointRows {
                                   Order order, const TextImageModel::Sizes& sizes,
                                   std::int64_t context, at::Device device);
 
+/// Refuses tokens of the model that mean something else in the tokenizer: another begin or end of a
+/// text than its own, or one that stands for letters. The token that ends an image may be any
+/// special one, also the one that begins a text.
+/// \throws ConfigError  names the key of [model], the token and the one to take instead
+void requireTokensOf(const text::Tokenizer& tokenizer, const TextImageModel::Sizes& sizes);
+
 /// What an image is drawn behind: the first token of a text, the caption, and the one that begins
 /// an image.
 [[nodiscard]] text::TokenIds prompted(const text::TokenIds& caption,

@@ -87,8 +87,8 @@ class Session final : public PipelineSession,
           "an image without a caption is not a sequence of this task; choose a sample of the data");
     }
     return captionedSequence(captionsOf(batch).at(static_cast<std::size_t>(row)),
-                             batch.at("image").narrow(0, row, 1), sizes_,
-                             language_.contextLength(), *texts_.tokenizer);
+                             batch.at("image").narrow(0, row, 1), sizes_, language_.contextLength(),
+                             *texts_.tokenizer);
   }
   std::vector<Network> networks() override {
     std::vector<Network> all{{"", &model().module()}};
@@ -286,6 +286,7 @@ class Session final : public PipelineSession,
     text::requireVocabulary(*texts_.tokenizer, language_.vocabularySize());
   }
 
+    requireTokensOf(*texts_.tokenizer, sizes_);
   Captions captionsOf(const Batch& batch) const {
     const Ragged& ragged = batch.ragged.at("tokens");
     const at::Tensor values = ragged.values.to(at::kCPU).contiguous();

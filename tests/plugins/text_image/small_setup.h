@@ -26,6 +26,7 @@ struct Options {
   Json guidance{};  ///< of drawings
   std::optional<AuxiliaryNetwork> judge{};
   const char* imageError = "noise";
+  Json modelKeys = Json::object();  ///< further ones
 };
 
 inline TaskSetup setupOf(const Options& options) {
@@ -41,6 +42,7 @@ inline TaskSetup setupOf(const Options& options) {
              {"image_patch", 2},
              {"latent_size", options.latent},
              {"lambda", options.lambda}};
+  model.update(options.modelKeys);
   for (const Problem& problem : resolveItem(architecture.card().schema, "model", model))
     ADD_FAILURE() << problem.sentence();
   Json task{
