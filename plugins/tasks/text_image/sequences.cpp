@@ -173,6 +173,13 @@ JointSession::Sequence captionedSequence(const text::TokenIds& caption, const at
   return one;
 }
 
+std::int64_t captionRoom(const TextImageModel::Sizes& sizes, std::int64_t context,
+                         std::int64_t most) {
+  // BOS, BOI, the image and EOI come before.
+  const std::int64_t before = sizes.imageTokens + 3;
+  return context > 0 ? std::min(most, std::max<std::int64_t>(context - before, 0)) : most;
+}
+
 std::vector<std::vector<std::int64_t>> greedyCaptions(TextImageModel& model,
                                                       LanguageModel& language,
                                                       const at::Tensor& images, std::int64_t most) {

@@ -55,6 +55,12 @@ void requireTokensOf(const text::Tokenizer& tokenizer, const TextImageModel::Siz
                                                        std::int64_t context,
                                                        const text::Tokenizer& tokenizer);
 
+/// Tokens of a description of an image: `most`, or fewer where the context leaves no room for them
+/// behind the first token of the text, the image and the two tokens around it.
+/// \param context  tokens that the model was made for; 0: any number
+[[nodiscard]] std::int64_t captionRoom(const TextImageModel::Sizes& sizes, std::int64_t context,
+                                       std::int64_t most);
+
 /// Greedy captions of images at time 0, without the end token.
 /// \param images  [B, C, H, W]
 [[nodiscard]] std::vector<std::vector<std::int64_t>> greedyCaptions(TextImageModel& model,

@@ -27,6 +27,8 @@ namespace {
 constexpr std::uint32_t kOrderLane = 0, kDropLane = 1, kTimeLane = 2;
 /// A dry step shows that drawing works, with a few images.
 constexpr std::int64_t kDryImages = 2, kDrySteps = 2;
+/// Tokens of a caption that an evaluation writes, at most.
+constexpr std::int64_t kLongestCaption = 64;
 /// Parts of the noise's steps whose image losses are separate.
 constexpr std::int64_t kTimeBands = 4;
 
@@ -284,9 +286,9 @@ class Session final : public PipelineSession,
           "data.pipeline, tokenize");
     }
     text::requireVocabulary(*texts_.tokenizer, language_.vocabularySize());
+    requireTokensOf(*texts_.tokenizer, sizes_);
   }
 
-    requireTokensOf(*texts_.tokenizer, sizes_);
   Captions captionsOf(const Batch& batch) const {
     const Ragged& ragged = batch.ragged.at("tokens");
     const at::Tensor values = ragged.values.to(at::kCPU).contiguous();
@@ -394,9 +396,8 @@ class Session final : public PipelineSession,
     const auto texts = batch.texts.find("captions");
     const std::int64_t count = std::min(wanted, images.size(0));
     if (count <= 0 || texts == batch.texts.end()) return;
-    constexpr std::int64_t kMostTokens = 64;
-    for (const auto& caption :
-         greedyCaptions(model_, language_, images.narrow(0, 0, count), kMostTokens))
+    const std::int64_t most = captionRoom(sizes_, language_.contextLength(), kLongestCaption);
+    for (const auto& caption : greedyCaptions(model_, language_, images.narrow(0, 0, count), most))
       written.push_back(texts_.tokenizer->decode(caption));
     references.insert(references.end(), texts->second.begin(), texts->second.begin() + count);
   }

@@ -166,16 +166,14 @@ void describe(const Studio& studio, const SampleRequest& request, Results& resul
     throw ConfigError(
         "an image is described and a prompt is drawn; give either image or prompt, not both");
   }
-  // BOS, BOI, the image and EOI come before.
-  const std::int64_t before = studio.sizes.imageTokens + 3,
-                     most = request.config.integer("max_tokens"),
-                     context = studio.language.contextLength();
-  if (context > 0 && before + most > context) {
+  const std::int64_t most = request.config.integer("max_tokens"),
+                     context = studio.language.contextLength(),
+                     room = captionRoom(studio.sizes, context, most);
+  if (room < most) {
     throw ConfigError("an image of " + std::to_string(studio.sizes.imageTokens) +
                       " tokens and max_tokens = " + std::to_string(most) +
                       " are more than the model's context of " + std::to_string(context) +
-                      "; set max_tokens to at most " +
-                      std::to_string(std::max<std::int64_t>(context - before, 0)));
+                      "; set max_tokens to at most " + std::to_string(room));
   }
   const auto sample = sampleNamed(name);
   const std::int64_t count = sample ? request.config.integer("count") : 1;

@@ -1,11 +1,16 @@
-// Tokens that a model and a tokenizer share.
+// Tokens that a model and a tokenizer share, and the room that a context leaves a description.
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <gmock/gmock.h>
+#include <torch/nn/module.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/read_json.h"
 #include "core/text/tokenizer.h"
 #include "plugins/tasks/text_image/sequences.h"
 #include "tests/plugins/text_image/small_setup.h"
@@ -57,6 +62,37 @@ TEST(ModelTokens, TheDefaultsAreRefusedForAFileThatHasWordsInTheirPlace) {
   EXPECT_THAT(refused({.beginText = 257, .endText = 258, .beginImage = 256, .endImage = 259}),
               Names("model.boi_id = 256", "th", "<|begin_of_text|> = 257"));
   EXPECT_EQ(refused({.beginText = 257, .endText = 258, .beginImage = 259, .endImage = 260}), "");
+}
+
+TEST(ModelTokens, ADescriptionHasTheRoomThatImageAndContextLeave) {
+  const TextImageModel::Sizes sizes{.imageTokens = 9};
+  EXPECT_EQ(captionRoom(sizes, 0, 64), 64) << "any number of tokens";
+  EXPECT_EQ(captionRoom(sizes, 76, 64), 64);
+  EXPECT_EQ(captionRoom(sizes, 75, 64), 63);
+  EXPECT_EQ(captionRoom(sizes, 10, 64), 0);
+}
+
+TEST(ModelTokens, AnEvaluationDescribesWithinTheContext) {
+  // Image of 4 tokens and three around it, and at most "a bright one" with its end: 20 tokens.
+  const auto session = opened({.context = 20});
+  const c10::NoGradGuard noGradient;
+  // Layers that change nothing, and a head that says "a" to everything.
+  auto parameters = session->model().module().named_parameters();
+  for (const auto& item : parameters) item.value().detach().zero_();
+  parameters["model.embed_tokens.weight"].detach().fill_(1);
+  parameters["model.norm.weight"].detach().fill_(1);
+  parameters["lm_head.weight"].detach().select(0, 'a').fill_(1);
+  StepContext context = contextOf(0);
+  CollectedResults results;
+  const Evaluation evaluation{"test", Split::Test};
+  session->evaluate({evaluation, context, {}}, results);
+  const auto table = std::find_if(results.artifacts.begin(), results.artifacts.end(),
+                                  [](const Artifact& each) { return each.name == "captions"; });
+  ASSERT_NE(table, results.artifacts.end());
+  const Json rows =
+      readJson({reinterpret_cast<const char*>(table->data.data()), table->data.size()}).at("rows");
+  ASSERT_FALSE(rows.empty());
+  for (const Json& row : rows) EXPECT_EQ(row.at(0), std::string(13, 'a'));
 }
 
 }  // namespace
