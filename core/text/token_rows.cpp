@@ -2,9 +2,64 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 
 namespace vitrine::text {
+
+namespace {
+
+constexpr const char* kBytes = "bytes";  ///< the one tokenizer that is not a file
+
+/// A tokenizer as a pipeline names it.
+struct NamedTokenizer {
+  std::string name;
+  std::vector<std::string> words;
+};
+
+/// Absent where the pipeline has no `tokenize`.
+/// \param stage  takes whether texts have a first and a last token
+/// \throws ConfigError  training and evaluation have different tokenizers
+std::optional<NamedTokenizer> namedTokenizer(const Json& plan, TokenizeStage& stage) {
+  std::optional<NamedTokenizer> named;
+  if (!plan.is_object()) return named;
+  for (const char* phase : {"train", "evaluate"}) {
+    for (const Json& each : plan.value(phase, Json::array())) {
+      if (each.value("name", "") != "tokenize") continue;
+      NamedTokenizer own{each.value("tokenizer", std::string(kBytes)),
+                         each.value("words", std::vector<std::string>{})};
+      if (named && own.name != named->name) {
+        throw ConfigError("data.pipeline: training has the tokenizer '" + named->name +
+                          "' and evaluation '" + own.name + "'; give both the same");
+      }
+      if (named && own.words != named->words) {
+        throw ConfigError(
+            "data.pipeline: the tokenizers of training and evaluation have different words; give "
+            "both the same");
+      }
+      named = std::move(own);
+      stage.begins = each.value("begin", true);
+      stage.ends = each.value("end", true);
+    }
+  }
+  return named;
+}
+
+/// Whether two names are of files with one content; true as well where one cannot be read, as after
+/// it was moved.
+bool areSameFiles(const std::string& one, const std::string& other) {
+  if (one == kBytes || other == kBytes) return false;
+  try {
+    return sha256OfFile(one) == sha256OfFile(other);
+  } catch (const FileError&) {
+    return true;
+  }
+}
+
+}  // namespace
 
 at::Tensor nextTokens(const at::Tensor& tokens, const at::Tensor& documents) {
   const std::int64_t count = tokens.size(1);
@@ -51,30 +106,33 @@ at::Tensor byteCounts(const Tokenizer& tokenizer) {
 
 TokenizeStage tokenizeStageOf(const Json& plan) {
   TokenizeStage stage;
-  std::string name;
-  std::vector<std::string> words;
-  for (const char* phase : {"train", "evaluate"}) {
-    for (const Json& each : plan.value(phase, Json::array())) {
-      if (each.value("name", "") != "tokenize") continue;
-      const std::string own = each.value("tokenizer", "bytes");
-      if (!name.empty() && own != name) {
-        throw ConfigError("data.pipeline: training has the tokenizer '" + name +
-                          "' and evaluation '" + own + "'; give both the same");
-      }
-      const auto ownWords = each.value("words", std::vector<std::string>{});
-      if (!name.empty() && ownWords != words) {
-        throw ConfigError(
-            "data.pipeline: the tokenizers of training and evaluation have different words; give "
-            "both the same");
-      }
-      name = own;
-      words = ownWords;
-      stage.begins = each.value("begin", true);
-      stage.ends = each.value("end", true);
-    }
-  }
-  if (!name.empty()) stage.tokenizer = openTokenizer(name, words);
+  const std::optional<NamedTokenizer> named = namedTokenizer(plan, stage);
+  if (named) stage.tokenizer = openTokenizer(named->name, named->words);
   return stage;
+}
+
+std::string tokenizerChange(const Json& plan, const Json& before) {
+  TokenizeStage ignored;
+  const auto now = namedTokenizer(plan, ignored), then = namedTokenizer(before, ignored);
+  if (!now || !then) return "";
+  if (now->name != then->name) {
+    if (areSameFiles(now->name, then->name)) return "";
+    return "data.pipeline has the tokenizer '" + now->name +
+           "', and the run that the weights are of has '" + then->name +
+           "'; name the same tokenizer, or leave out the tables of tokens with init.skip";
+  }
+  const std::size_t both = std::min(now->words.size(), then->words.size());
+  for (std::size_t i = 0; i < std::max(now->words.size(), then->words.size()); ++i) {
+    if (i < both && now->words[i] == then->words[i]) continue;
+    const auto wordOf = [i](const std::vector<std::string>& words) {
+      return i < words.size() ? "'" + words[i] + "'" : std::string("missing");
+    };
+    return "word " + std::to_string(i) + " of the tokenizer is " + wordOf(now->words) +
+           " in data.pipeline and " + wordOf(then->words) +
+           " in the run that the weights are of; give the same words in the same order, or leave "
+           "out the tables of tokens with init.skip";
+  }
+  return "";
 }
 
 void requireVocabulary(const Tokenizer& tokenizer, std::int64_t ofModel) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/base/json.h"
 #include "core/engine_export.h"
@@ -48,6 +49,14 @@ struct TokenizeStage {
 /// \param plan  of the pipeline
 /// \throws ConfigError  training and evaluation have different tokenizers
 [[nodiscard]] VITRINE_ENGINE_EXPORT TokenizeStage tokenizeStageOf(const Json& plan);
+
+/// Why the tokens of a run are not those of the run whose weights it takes: another tokenizer, or
+/// other words. "" where they are the same, and where a pipeline has no `tokenize`. A file of
+/// another name that cannot be read any more is taken for the same.
+/// \param plan    of this run's pipeline
+/// \param before  of the pipeline of that other run
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::string tokenizerChange(const Json& plan,
+                                                                const Json& before);
 
 /// \throws ConfigError  the model has a vocabulary of another size: names both
 VITRINE_ENGINE_EXPORT void requireVocabulary(const Tokenizer& tokenizer, std::int64_t ofModel);

@@ -4,10 +4,14 @@
 #include <c10/core/Device.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/model/build_device.h"
+#include "core/model/capabilities.h"
 #include "core/plugin/pipeline.h"
+#include "core/text/token_rows.h"
 #include "core/train/modules.h"
 #include "core/train/reopen.h"
 
@@ -71,6 +75,20 @@ AuxiliaryNetwork openAuxiliary(const Registry& registry, const AuxChoice& choice
   return network;
 }
 
+/// Whether a table with a row for each token of the vocabulary is not skipped.
+bool takesTokens(Model& model, const std::vector<std::string>& skip) {
+  const auto* language = capabilityOf<LanguageModel>(model);
+  if (language == nullptr) return false;
+  const auto tensors = namedTensors(model);
+  return std::any_of(tensors.begin(), tensors.end(), [&](const auto& named) {
+    const auto& [name, tensor] = named;
+    const bool isTable = tensor.dim() == 2 && tensor.size(0) == language->vocabularySize();
+    return isTable && std::none_of(skip.begin(), skip.end(), [&name = name](const auto& glob) {
+             return matchesGlob(glob, name);
+           });
+  });
+}
+
 fs::path weightFileOf(const InitChoice& init) {
   if (!fs::is_directory(init.weights)) return init.weights;
   return init.weights / (init.use == "ema" ? "ema.safetensors" : "model.safetensors");
@@ -78,12 +96,21 @@ fs::path weightFileOf(const InitChoice& init) {
 
 }  // namespace
 
+void requireSameTokens(Model& model, const Json& config, const Json& source,
+                       const std::vector<std::string>& skip) {
+  if (!source.is_object() || !takesTokens(model, skip)) return;
+  const std::string change =
+      text::tokenizerChange(Config(config).at("data.pipeline"), Config(source).at("data.pipeline"));
+  if (!change.empty()) throw ConfigError(change);
+}
+
 void requireInitFits(const Registry& registry, const Json& config, const InitChoice& init) {
   const ScopedBuildDevice meta{c10::Device(c10::DeviceType::Meta)};
   const Config model = Config(config).table("model");
   const std::shared_ptr<Model> built =
       registry.architecture(model.text("architecture")).build(model, 0);
   (void)loadWeights(*built, weightFileOf(init), withFamilies(registry, init.options));
+  requireSameTokens(*built, config, init.config, init.options.skip);
 }
 
 TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint64_t seed,
@@ -129,6 +156,7 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
     const fs::path file = weightFileOf(init);
     LoadReport loaded =
         loadWeights(setup.session->model(), file, withFamilies(registry, init.options));
+    requireSameTokens(setup.session->model(), config, init.config, init.options.skip);
     loadNetworks(*setup.session, file, init.options, loaded);
     setup.weightOrigins = loaded.origins;
     if (report != nullptr) *report = std::move(loaded);

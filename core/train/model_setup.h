@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/model/weights.h"
 #include "core/plugin/registry.h"
 #include "core/train/checkpoint.h"
@@ -34,6 +35,7 @@ struct InitChoice {
   std::shared_ptr<const void>
       hold;                   ///< kept as long as the file is needed: keeps it from being removed
   std::string use = "model";  ///< of a checkpoint folder: "model" or "ema"
+  Json config;  ///< of the run that the weights are of, resolved; null where it is not known
   LoadOptions options;
   std::vector<std::string> freeze;     ///< parameter-name globs that are not trained
   std::vector<AuxChoice> auxiliaries;  ///< in the order of the file
@@ -45,8 +47,16 @@ enum class Extent {
   DryStep,  ///< one batch of each split: enough to see that it works and fits into memory
 };
 
-/// Whether the weights that `init` names fit the model of that resolved configuration; no value is
-/// read. \throws ConfigError, FileError  as loadWeights() refuses them
+/// Whether tokens mean the same in a run and in the one whose weights it takes. Not asked where no
+/// table of tokens is taken: the model is none of language, or `skip` leaves them out.
+/// \param source  configuration of that other run, resolved; null: not known, and not asked
+/// \throws ConfigError  another tokenizer, or other words: names both
+VITRINE_ENGINE_EXPORT void requireSameTokens(Model& model, const Json& config, const Json& source,
+                                             const std::vector<std::string>& skip);
+
+/// Whether the weights that `init` names fit the model and the tokens of that resolved
+/// configuration; no value is read.
+/// \throws ConfigError, FileError  as loadWeights() and requireSameTokens() refuse them
 VITRINE_ENGINE_EXPORT void requireInitFits(const Registry& registry, const Json& config,
                                            const InitChoice& init);
 

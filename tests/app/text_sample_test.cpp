@@ -16,14 +16,16 @@ namespace vitrine::test {
 namespace {
 
 /// The experiment of a small model of texts. \param model  the keys that are its own, a line each
-std::string experimentOf(const std::string& model, const std::string& task,
-                         const std::string& data) {
+std::string experimentOf(const std::string& model, const std::string& task, const std::string& data,
+                         int vocabulary = 264) {
   return "title = \"Texts\"\n[model]\n" + model + R"(dim = 16
 depth = 1
 heads = 2
 kv_heads = 1
 ffn_hidden = 16
-vocab = 264
+vocab = )" +
+         std::to_string(vocabulary) +
+         R"(
 [train]
 steps = 2
 batch_size = 4
@@ -233,6 +235,48 @@ TEST(TextSample, RefusesTextsTokenizersAndRowsThatDoNotFitTheModel) {
   EXPECT_NE(bytes.code, 0);
   EXPECT_THAT(bytes.err, Names("train.txt", "UTF-8", "byte 3", "0xE9", "convert"));
   EXPECT_EQ(written.run({"runs", "--json"}).json().size(), before) << "a run is stored";
+}
+
+TEST(TextStart, WithWordsInAnotherOrderIsRefusedBeforeARunIsStored) {
+  const Copy copy;
+  std::filesystem::create_directories(copy.path("texts"));
+  for (const char* name : {"texts/train.txt", "texts/test.txt"})
+    writeText(copy.path(name), "one line\nanother line\none more\nthe end\n");
+  const auto pipelineOf = [](const std::string& words) {
+    const std::string list = "[{ name = \"tokenize\", words = [" + words +
+                             "] }, { name = \"pack\", length = 16, value = 260 }]";
+    return "{ train = " + list + ", evaluate = " + list + " }";
+  };
+  const auto experiment = [&](const std::string& words) {
+    return experimentOf("architecture = \"llama\"\nmax_positions = 40\n",
+                        "name = \"language_model\"\n",
+                        "dataset = \"text_documents\"\ndivide = \"line\"\nas = \"text\"\n"
+                        "folder = \"" +
+                            copy.path("texts") + "\"\npipeline = " + pipelineOf(words) + "\n",
+                        266);
+  };
+  const std::string words = "\" line\", \"one\"", turned = "\"one\", \" line\"";
+  writeText(copy.path("words.toml"), experiment(words));
+  writeText(copy.path("turned.toml"), experiment(turned));
+  const Ended first = copy.run({"train", copy.path("words.toml"), "--json"});
+  ASSERT_EQ(first.code, 0) << first.err;
+  const std::string start =
+      "init={ run = \"" + first.json().at(0).at("uuid").get<std::string>() + "\" }";
+  const std::size_t before = copy.run({"runs", "--json"}).json().size();
+  const Ended refused = copy.run({"train", copy.path("turned.toml"), start});
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_THAT(refused.err, Names("word 0", "one", " line", "init.skip"));
+  EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), before);
+  const Ended same = copy.run({"train", copy.path("words.toml"), start});
+  EXPECT_EQ(same.code, 0) << same.err;
+
+  writeText(copy.path("stages.toml"),
+            experiment(words) + "[[stage]]\nname = \"first\"\n[[stage]]\nname = \"second\"\n" +
+                "init = \"previous\"\n[stage.set]\n\"data.pipeline\" = " + pipelineOf(turned) +
+                "\n");
+  const Ended checked = copy.run({"check", copy.path("stages.toml")});
+  EXPECT_EQ(checked.code, 2) << checked.out;
+  EXPECT_THAT(checked.err, Names("init.run", "word 0", "init.skip"));
 }
 
 }  // namespace

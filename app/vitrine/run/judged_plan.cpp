@@ -85,7 +85,7 @@ class Judge {
     cost->diskBytes = estimateDisk(input);
     judgeAverage(input.train, input.stepsPerEpoch);
     judgeDevice(config.text("train.device"), *cost);
-    judgeWeights(run);
+    judgeWeights(run, *model);
     return cost;
   }
 
@@ -102,9 +102,20 @@ class Judge {
     }
   }
 
-  /// Those of a run are in a database, which a plan does not need.
-  void judgeWeights(const PlannedRun& run) {
-    if (!run.init || run.init->weights.empty()) return;
+  /// Those of a run are in a database, which a plan does not need. Of a run of the plan itself the
+  /// tokens are known.
+  void judgeWeights(const PlannedRun& run, Model& model) {
+    if (!run.init) return;
+    if (const int source = run.init->plannedRun; source >= 0) {
+      try {
+        train::requireSameTokens(model, run.config,
+                                 judged_.plan.runs[static_cast<std::size_t>(source)].config,
+                                 run.init->skip);
+      } catch (const ConfigError& error) {
+        refuse("", "init.run", error.what());
+      }
+    }
+    if (run.init->weights.empty()) return;
     try {
       const std::string why = "run '" + run.name + "' starts from";
       train::requireInitFits(registry_, run.config, initChoiceOf(*run.init, why));

@@ -74,9 +74,9 @@ void tryOneStep(const Engine& engine, const PlannedRun& run, const Needs& needs)
       throw RefusedError("one step of run '" + run.name + "' failed: " + result.reason);
   } catch (const std::exception& error) {
     if (!train::isShortOfMemory(error)) throw;
-    throw RefusedError(
-        "one step of run '" + run.name + "' needs more memory than this machine has" + ", about " +
-        formatBytes(needs.memoryBytes) + "; take a smaller model or batch");
+    throw RefusedError("one step of run '" + run.name +
+                       "' needs more memory than this machine has" + ", about " +
+                       formatBytes(needs.memoryBytes) + "; take a smaller model or batch");
   }
 }
 
@@ -96,8 +96,9 @@ std::optional<train::InitChoice> requireWeights(store::RunStore& store, const En
   std::set<std::string> known;
   for (const PlannedRun& run : judged.plan.runs) {
     if (!run.init || run.init->run.empty()) continue;
-    if (!known.insert(run.config.at("model").dump() + initToJson(*run.init).dump()).second)
-      continue;
+    // The data, too: their tokens must be those of the weights.
+    const Json kind{run.config.at("model"), run.config.at("data"), initToJson(*run.init)};
+    if (!known.insert(kind.dump()).second) continue;
     const train::InitChoice init =
         initChoiceOf(store, *run.init, "run '" + run.name + "' starts from");
     train::requireInitFits(engine.registry, run.config, init);

@@ -20,8 +20,8 @@ struct Needs {
 /// \throws FileError  the data cannot be read \throws RefusedError  the device cannot be had
 void requireDataAndDevice(const JudgedPlan& judged);
 /// \throws ConfigError, FileError, NotFoundError, RefusedError  the weights of another run that a
-/// run starts from are not there, or do not fit its model. Those of a run of the plan are not there
-/// yet, and weights of a file are judged with the plan
+/// run starts from are not there, or do not fit its model or its tokens. Those of a run of the plan
+/// are not there yet, and weights of a file are judged with the plan
 /// \returns  what the first run starts from, verified and held, where that is another run
 [[nodiscard]] std::optional<train::InitChoice> requireWeights(store::RunStore& store,
                                                               const Engine& engine,

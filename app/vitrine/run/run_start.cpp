@@ -204,6 +204,7 @@ train::InitChoice initChoiceOf(store::RunStore& store, const InitSource& init,
       checkpointOfOther(store, why, init.run, init.checkpoint, init.use, source);
   choice.weights = from.weights;
   choice.hold = from.hold;
+  choice.config = store.config(source.id);
   return choice;
 }
 

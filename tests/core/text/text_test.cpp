@@ -258,6 +258,38 @@ TEST(TokenRows, TheTokenizerOfARunIsThatOfItsPipeline) {
       Fails<ConfigError>("bytes", "other.json"));
 }
 
+TEST(TokenRows, OtherWordsOrAnotherFileChangeWhatTheTokensOfWeightsMean) {
+  const auto planOf = [](const Json& settings) {
+    Json stage = {{"name", "tokenize"}};
+    stage.update(settings);
+    const Json list = Json::array({{{"name", "label_text"}}, stage});
+    return Json{{"train", list}, {"evaluate", list}};
+  };
+  const Json words = planOf({{"words", {" a", " b"}}});
+  EXPECT_EQ(tokenizerChange(words, words), "");
+  EXPECT_EQ(tokenizerChange(words, planOf({{"words", {" a", " b"}}, {"begin", false}})), "");
+  EXPECT_EQ(tokenizerChange(words, planOf({{"words", {" b", " a"}}})),
+            "word 0 of the tokenizer is ' a' in data.pipeline and ' b' in the run that the weights "
+            "are of; give the same words in the same order, or leave out the tables of tokens with "
+            "init.skip");
+  EXPECT_THAT(tokenizerChange(words, planOf({{"words", Json::array({" a"})}})),
+              Names("word 1", "' b'"));
+  EXPECT_EQ(tokenizerChange(words, {{"train", Json::array()}}), "");
+  EXPECT_EQ(tokenizerChange(words, Json()), "") << "no pipeline is known";
+
+  const TemporaryFolder folder;
+  const auto fileOf = [&](const std::string& name, const std::string& content) {
+    std::ofstream(folder / name) << content;
+    return planOf({{"tokenizer", (folder / name).string()}});
+  };
+  const Json one = fileOf("one.json", "{}"), copy = fileOf("copy.json", "{}"),
+             other = fileOf("other.json", "[]");
+  EXPECT_EQ(tokenizerChange(one, copy), "");
+  EXPECT_THAT(tokenizerChange(one, other), Names("one.json", "other.json", "init.skip"));
+  EXPECT_THAT(tokenizerChange(one, words), Names("one.json", "bytes"));
+  EXPECT_EQ(tokenizerChange(one, planOf({{"tokenizer", (folder / "moved.json").string()}})), "");
+}
+
 TEST(Captions, ScoresOfTheReferenceAreReproduced) {
   expectReproduced("llamafusion/metric_cider", 10U);
 }

@@ -197,5 +197,36 @@ TEST_F(PrepareRun, LeavesASkippedHeadAloneAndRefusesOneOfAnotherShape) {
   EXPECT_THAT(report.skipped, ::testing::Contains("task.weight"));
 }
 
+/// Six tokens, and a map that has nothing to do with them.
+struct SixTokens final : FakeModel<LanguageModel> {
+  SixTokens() {
+    register_parameter("embedding", at::zeros({6, 2}));
+    register_parameter("map", at::zeros({4, 2}));
+  }
+  std::int64_t vocabularySize() const override { return 6; }
+  std::int64_t contextLength() const override { return 0; }
+  std::unique_ptr<Cache> makeCache(std::int64_t) override { return nullptr; }
+  at::Tensor next(const at::Tensor&, Cache*, Rows) override { return {}; }
+};
+
+TEST(SameTokens, AreAskedForWhereATableOfTokensIsTaken) {
+  const auto runWith = [](const std::vector<std::string>& words) {
+    const Json list = Json::array({{{"name", "tokenize"}, {"words", words}}});
+    return Json{{"data", {{"pipeline", {{"train", list}, {"evaluate", list}}}}}};
+  };
+  const Json run = runWith({"x", "y"}), other = runWith({"y", "x"});
+  SixTokens model;
+  const auto refused = [&](Model& of, const Json& source,
+                           const std::vector<std::string>& skip) -> std::string {
+    return test::refusal<ConfigError>([&] { train::requireSameTokens(of, run, source, skip); });
+  };
+  EXPECT_EQ(refused(model, run, {}), "");
+  EXPECT_THAT(refused(model, other, {"map"}), test::Names("word 0", "x", "y"));
+  EXPECT_EQ(refused(model, other, {"embed*"}), "") << "the table is new";
+  EXPECT_EQ(refused(model, Json(), {}), "") << "a file alone does not say how it cut texts";
+  SmallModel pictures(1);
+  EXPECT_EQ(refused(pictures, other, {}), "") << "a model without tokens";
+}
+
 }  // namespace
 }  // namespace vitrine::test
