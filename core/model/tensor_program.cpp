@@ -30,9 +30,19 @@ std::string dtypeText(at::ScalarType type) {
   }
 }
 
+/// "[batch, tokens] or [tokens]"
+std::string axesText(const TensorInput& input) {
+  const auto text = [](const std::vector<Axis>& axes) {
+    return "[" + joined(axes, axisText) + "]";
+  };
+  const auto dimensions = std::ssize(input.axes);
+  return text(input.axes) +
+         (input.mayLackBatch ? " or " + text(axesOf(input, dimensions - 1)) : "");
+}
+
 /// "t [batch] int64"
 std::string inputText(const TensorInput& input) {
-  return input.name + " [" + joined(input.axes, axisText) + "] " + dtypeText(input.dtype) +
+  return input.name + " " + axesText(input) + " " + dtypeText(input.dtype) +
          (input.isOptional ? " (optional)" : "");
 }
 
@@ -54,9 +64,10 @@ class AxisSizes {
  public:
   /// \throws ShapeError
   void add(const TensorInput& input, at::IntArrayRef sizes, const std::string& where) {
-    bool fits = sizes.size() == input.axes.size();
+    const std::vector<Axis> axes = axesOf(input, std::ssize(sizes));
+    bool fits = sizes.size() == axes.size();
     for (std::size_t i = 0; fits && i < sizes.size(); ++i) {
-      const Axis& axis = input.axes[i];
+      const Axis& axis = axes[i];
       const std::int64_t size = sizes[i] - axis.more;
       if (axis.name.empty()) {
         fits = sizes[i] == axis.size;
@@ -72,8 +83,8 @@ class AxisSizes {
     }
     if (!fits) {
       throw ShapeError("'" + input.name + "' in " + where + " has shape " + c10::str(sizes) +
-                       ", the model reads [" + joined(input.axes, axisText) +
-                       "]; give it that shape, or configure the model for yours");
+                       ", the model reads " + axesText(input) +
+                       "; give it that shape, or configure the model for yours");
     }
   }
 
@@ -209,6 +220,11 @@ class ClassifierProgram final : public TensorProgram {
 
 }  // namespace
 
+std::vector<Axis> axesOf(const TensorInput& input, std::int64_t dimensions) {
+  const bool lacksBatch = input.mayLackBatch && dimensions + 1 == std::ssize(input.axes);
+  return std::vector<Axis>(input.axes.begin() + (lacksBatch ? 1 : 0), input.axes.end());
+}
+
 std::shared_ptr<TensorProgram> programOf(Model& model, const ImageShape& images) {
   if (auto* own = capabilityOf<TensorProgram>(model))
     return {std::shared_ptr<void>(), own};  // the model owns it
@@ -292,8 +308,10 @@ bool isSplittable(const TensorProgram& program, const TensorMap& inputs,
     return !axes.empty() && axes.front().name == kBatchAxis && axes.front().more == 0;
   };
   for (const TensorInput& input : program.tensorInputs()) {
-    const bool isGiven = inputs.contains(input.name);
-    if (isGiven && !input.axes.empty() && !isOfSamples(input.axes)) return false;
+    const auto given = inputs.find(input.name);
+    if (given == inputs.end()) continue;
+    const std::vector<Axis> axes = axesOf(input, given->second.dim());
+    if (!axes.empty() && !isOfSamples(axes)) return false;
   }
   for (const TensorOutput& output : program.tensorOutputs()) {
     if (wanted.contains(output.name) && !isOfSamples(output.axes)) return false;

@@ -38,7 +38,12 @@ struct TensorInput {
   std::vector<Axis> axes;
   bool isOptional = false;
   std::string doc{};  ///< "time step of each sample, 0 to 999"
+  /// The tensor may lack its first axis, the batch: it is the same for every sample then.
+  bool mayLackBatch = false;
 };
+/// The axes of a tensor of that many dimensions: all of the input's, or those behind the batch.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Axis> axesOf(const TensorInput& input,
+                                                             std::int64_t dimensions);
 
 /// A tensor that a program makes, or a family of them: "block_<i>" is block_0, block_1, ...
 struct TensorOutput {
@@ -96,7 +101,8 @@ VITRINE_ENGINE_EXPORT void requireOutputs(const TensorProgram& program, const Te
                                           const std::set<std::string>& wanted);
 
 /// Whether the program may compute a part of the samples at a time. Every wanted output must begin
-/// with the batch axis, and every given tensor, too, unless it has no axis.
+/// with the batch axis, and every given tensor, too, unless it has no axis. One that is the same
+/// for every sample does not.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool isSplittable(const TensorProgram& program,
                                                       const TensorMap& inputs,
                                                       const std::set<std::string>& wanted);

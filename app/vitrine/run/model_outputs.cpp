@@ -42,8 +42,10 @@ InputSource inputSource(const TensorProgram& program, const TensorMap& inputs,
   std::int64_t samples = 1;
   for (const TensorInput& input : program.tensorInputs()) {
     const auto given = inputs.find(input.name);
-    if (given != inputs.end() && !input.axes.empty() && input.axes.front().name == kBatchAxis)
-      samples = given->second.size(0) - input.axes.front().more;
+    if (given == inputs.end()) continue;
+    const std::vector<Axis> axes = axesOf(input, given->second.dim());
+    if (!axes.empty() && axes.front().name == kBatchAxis)
+      samples = given->second.size(0) - axes.front().more;
   }
   if (!isSplittable(program, inputs, choice.names)) {
     choice.batchSize = samples;

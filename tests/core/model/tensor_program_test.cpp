@@ -141,6 +141,37 @@ TEST(TensorProgram, IsSplitWhereEverythingIsOneForEachSample) {
   EXPECT_FALSE(isSplittable(model, inputs, {"prediction"})) << "one more than there are samples";
 }
 
+/// Rows of tokens with a number of each, for all rows or for each.
+struct Numbered final : test::FakeModel<TensorProgram> {
+  std::vector<TensorInput> tensorInputs() const override {
+    return {{"ids", at::kLong, {kBatchAxis, "tokens"}},
+            {"numbers", at::kLong, {kBatchAxis, "tokens"}, true, "of the tokens", true}};
+  }
+  std::vector<TensorOutput> tensorOutputs() const override {
+    return {{"sums", {kBatchAxis, "tokens"}, {"numbers"}}};
+  }
+  TensorMap runTensors(const TensorMap& inputs, const std::set<std::string>&) override {
+    return {{"sums", inputs.at("ids") + inputs.at("numbers")}};
+  }
+};
+
+TEST(TensorProgram, TakesATensorThatIsTheSameForEverySampleOrOneOfEach) {
+  Numbered model;
+  EXPECT_EQ(inputsText(model),
+            "ids [batch, tokens] int64, numbers [batch, tokens] or [tokens] int64 (optional)");
+  const auto given = [](const at::Tensor& numbers) {
+    return TensorMap{{"ids", at::zeros({2, 3}, at::kLong)}, {"numbers", numbers}};
+  };
+  const TensorMap same = given(at::arange(3)), each = given(at::arange(6).view({2, 3}));
+  EXPECT_EQ(checkedInputs(model, same, "in").at("numbers").dim(), 1);
+  EXPECT_FALSE(isSplittable(model, same, {"sums"}));
+  EXPECT_EQ(checkedInputs(model, each, "in").at("numbers").dim(), 2);
+  EXPECT_TRUE(isSplittable(model, each, {"sums"}));
+  EXPECT_THAT(refusal<ShapeError>(model, given(at::arange(4))), Names("tokens", 4, "ids", 3));
+  EXPECT_THAT(refusal<ShapeError>(model, given(at::zeros({1, 2, 3}, at::kLong))),
+              Names("numbers", "[batch, tokens] or [tokens]"));
+}
+
 TEST(TensorProgram, OfAClassifierNeedsNothingOfItsOwn) {
   Classifier model;
   const std::shared_ptr<TensorProgram> program = programOf(model, {1, 2, 2});
