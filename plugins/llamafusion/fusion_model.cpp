@@ -232,12 +232,17 @@ at::Tensor FusionModel::noised(const at::Tensor& start, const at::Tensor& noise,
          atTime((1 - shares_).sqrt(), time, start) * noise;
 }
 
-void FusionModel::requireMask(const at::Tensor& given, const at::Tensor& imageIndex) const {
-  const at::Tensor last = lastAllowedKey(imageIndex, config_.mask);
-  const at::Tensor own = at::arange(last.size(0), at::kLong).le(last.unsqueeze(1));
-  if (!at::equal(given.to(at::kCPU), own)) {
+void FusionModel::requireMask(const at::Tensor& given, const MixedSequences& sequences) const {
+  const at::Tensor last = lastAllowedKey(sequences.imageIndex, config_.mask);
+  const at::Tensor key = at::arange(last.size(-1), at::kLong);
+  at::Tensor own = key.le(last.unsqueeze(-1));
+  if (sequences.documents.defined())
+    own = own.logical_and(key.ge(firstAllowedKey(sequences.documents).unsqueeze(-1)));
+  // One mask of all samples, or one of each.
+  if (given.to(at::kCPU).ne(own).any().item<bool>()) {
     throw ConfigError(
-        "the mask is not the one that image_index and model.mask give; leave `mask` out");
+        "the mask is not the one that image_index, document and model.mask give; leave `mask` "
+        "out");
   }
 }
 
@@ -249,11 +254,18 @@ std::vector<TensorInput> FusionModel::tensorInputs() const {
   };
   const std::vector<Axis> image{"images", side(0), side(1), side(2)};
   const std::vector<Axis> rows{"images", "image tokens", dim};
+  const std::vector<Axis> row{kBatchAxis, kTextAxis};
   return {
-      {"ids", at::kLong, {kBatchAxis, kTextAxis}, false, "tokens; anything in places of images"},
-      {"image_index", at::kLong, {kTextAxis}, false, "0 text, k the k-th image"},
-      {"positions", at::kLong, {kTextAxis}, true, "as the model counts where they are not given"},
-      {"mask", at::kBool, {kTextAxis, kTextAxis}, true, "only compared with the model's own"},
+      {"ids", at::kLong, row, false, "tokens; anything in places of images"},
+      {"image_index", at::kLong, row, false, "0 text, k the k-th image of the row", true},
+      {"positions", at::kLong, row, true, "as the model counts where they are not given", true},
+      documentInput(),
+      {"mask",
+       at::kBool,
+       {kBatchAxis, kTextAxis, kTextAxis},
+       true,
+       "only compared with the model's own",
+       true},
       {"target", at::kLong, {kBatchAxis, kTextAxis}, true, "token that each predicts; -100: none"},
       {"image_tokens", at::kFloat, rows, true, "in the place of latents"},
       {"upstream_image_hidden", at::kFloat, rows, true, "whose product with the images is a loss"},
@@ -285,9 +297,9 @@ TensorMap FusionModel::runTensors(const TensorMap& inputs, const std::set<std::s
   TensorMap out;
   MixedSequences sequences{.tokens = inputs.at("ids"),
                            .imageIndex = inputs.at("image_index").to(at::kCPU),
-                           .positions = optional("positions")};
-  if (const at::Tensor mask = optional("mask"); mask.defined())
-    requireMask(mask, sequences.imageIndex);
+                           .positions = optional("positions"),
+                           .documents = optional(kDocument)};
+  if (const at::Tensor mask = optional("mask"); mask.defined()) requireMask(mask, sequences);
   at::Tensor imageTokens = optional("image_tokens");
   const at::Tensor latent = optional("latent"), noise = optional("noise"), time = optional("t");
   ImageIo::Entered entered;

@@ -73,7 +73,8 @@ class FusionModel final : public TextDecoder,
       const at::Tensor& imageIndex, double time) const;
   [[nodiscard]] at::Tensor noised(const at::Tensor& start, const at::Tensor& noise,
                                   const at::Tensor& time) const;
-  void requireMask(const at::Tensor& given, const at::Tensor& imageIndex) const;
+  /// \throws ConfigError  the mask of the sequences is another one
+  void requireMask(const at::Tensor& given, const MixedSequences& sequences) const;
 
   FusionConfig config_;
   std::shared_ptr<ImageIo> io_;  ///< null: none

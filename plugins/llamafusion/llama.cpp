@@ -32,6 +32,13 @@ class Llama final : public TextDecoder, public TensorProgram {
              {kBatchAxis, "tokens"},
              true,
              "token at each place as the one before it should predict it; -100: no loss"},
+            {"positions",
+             at::kLong,
+             {kBatchAxis, "tokens"},
+             true,
+             "of each token; else 0, 1, 2 and so on in every row",
+             true},
+            documentInput(),
             {"prompt", at::kLong, {"prompts", "prompt tokens"}, true, "what `greedy` continues"}};
   }
 
@@ -61,7 +68,12 @@ class Llama final : public TextDecoder, public TensorProgram {
     TensorMap out;
     const at::Tensor& ids = inputs.at("ids");
     requireTokens(ids);
-    DecoderPass pass;
+    TokenRows rows{ids, {}, {}};
+    if (const auto given = inputs.find("positions"); given != inputs.end())
+      rows.positions = given->second;
+    if (const auto given = inputs.find(kDocument); given != inputs.end())
+      rows.firstKey = firstAllowedKey(given->second).to(ids.device());
+    DecoderPass pass{.positions = rows.positions, .firstKey = rows.firstKey};
     if (wanted.contains("block_<i>")) {
       pass.tap = [&out](std::int64_t layer, const at::Tensor& stream) {
         out["block_" + std::to_string(layer)] = stream;
@@ -73,7 +85,7 @@ class Llama final : public TextDecoder, public TensorProgram {
     if (wanted.contains("inv_freq")) out["inv_freq"] = llamaFrequencies(config());
     if (wanted.contains("greedy")) out["greedy"] = greedy(inputs.at("prompt"));
     if (wanted.contains("stepwise_logits") || wanted.contains(kKeys) || wanted.contains(kValues))
-      addCached(ids, out);
+      addCached(rows, out);
     return out;
   }
 
@@ -92,11 +104,22 @@ class Llama final : public TextDecoder, public TensorProgram {
     return continuedGreedily(*this, *cache, prompt, logits, kGreedyTokens);
   }
 
-  void addCached(const at::Tensor& ids, TensorMap& out) {
+  /// \param rows  positions and first keys of all rows may be one row
+  void addCached(const TokenRows& rows, TensorMap& out) {
     const c10::NoGradGuard noGradient;
-    const std::int64_t first = std::min(kCachedTokens, ids.size(1));
-    const auto cache = makeCache(ids.size(0));
-    std::vector<at::Tensor> steps{next(ids.narrow(1, 0, first), cache.get(), Rows::All)};
+    const std::int64_t count = rows.tokens.size(1), first = std::min(kCachedTokens, count);
+    const auto cache = makeCache(rows.tokens.size(0));
+    const auto step = [&](std::int64_t begin, std::int64_t tokens) {
+      const auto part = [&](const at::Tensor& all) {
+        return all.defined() ? all.narrow(-1, begin, tokens) : all;
+      };
+      DecoderPass pass{.positions = part(rows.positions),
+                       .firstKey = part(rows.firstKey),
+                       .cache = &decoderCache(*cache),
+                       .keepsKeys = true};
+      return Decoder::logits(finishText(text(part(rows.tokens), std::move(pass))));
+    };
+    std::vector<at::Tensor> steps{step(0, first)};
     const auto heads = [](const at::Tensor& x) { return x.transpose(1, 2).contiguous(); };
     for (std::int64_t i = 0; i < config().depth; ++i) {
       const DecoderCache::Layer& layer = decoderCache(*cache).layer(i);
@@ -104,8 +127,7 @@ class Llama final : public TextDecoder, public TensorProgram {
       out[name + "/key"] = heads(layer.keys);
       out[name + "/value"] = heads(layer.values);
     }
-    for (std::int64_t i = first; i < ids.size(1); ++i)
-      steps.push_back(next(ids.narrow(1, i, 1), cache.get(), Rows::Last));
+    for (std::int64_t i = first; i < count; ++i) steps.push_back(step(i, 1));
     out["stepwise_logits"] = at::cat(steps, 1);
   }
 };

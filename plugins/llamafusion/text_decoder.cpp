@@ -132,6 +132,15 @@ at::Tensor continuedGreedily(LanguageModel& model, LanguageModel::Cache& cache,
   return at::cat(all, 1);
 }
 
+TensorInput documentInput() {
+  return {kDocument,
+          at::kLong,
+          {kBatchAxis, "tokens"},
+          true,
+          "equal numbers of tokens that follow one another are one document, which sees no other",
+          true};
+}
+
 std::vector<std::string> llamaSigns() { return {"self_attn.q_proj", "mlp.gate_proj"}; }
 
 }  // namespace vitrine::llamafusion

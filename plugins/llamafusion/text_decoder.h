@@ -38,6 +38,11 @@ class TextDecoder : public Decoder, public Model, public LanguageModel, public P
                                            const at::Tensor& ids, const at::Tensor& logits,
                                            std::int64_t count);
 
+inline constexpr const char* kDocument = "document";
+/// What tells the documents of a row apart: equal numbers follow one another, and tokens see no
+/// other document.
+[[nodiscard]] TensorInput documentInput();
+
 /// Weights of a Llama under any of its public names.
 [[nodiscard]] std::vector<std::string> llamaSigns();
 

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "core/model/build_device.h"
+#include "core/model/tensor_program.h"
 #include "core/model/text_image_model.h"
 #include "core/model/weights.h"
 #include "plugins/llamafusion/architectures.h"
@@ -220,6 +221,67 @@ TEST(Fusion, DocumentsThatShareARowAndFillerChangeNothing) {
   const MixedPrediction a = images.mixed(alone), b = images.mixed(filled);
   EXPECT_TRUE(testing::isClose(b.noise, a.noise, 1e-6));
   EXPECT_TRUE(testing::isClose(b.logits.narrow(1, 3, 15), a.logits, 1e-6));
+}
+
+/// Tokens of the images of someSequences(), in the place of pixels.
+at::Tensor someImageTokens() { return at::arange(2 * 9 * 32, at::kFloat).sin().view({2, 9, 32}); }
+
+TEST(FusionProgram, ReadsDocumentsThatShareARow) {
+  const auto model = build(LlamaFusionArchitecture(), tiny("deep"), 5);
+  auto& program = *capabilityOf<TensorProgram>(*model);
+  const c10::NoGradGuard noGradient;
+  const auto outputOf = [&](const TensorMap& inputs) {
+    return program.runTensors(checkedInputs(program, inputs, "in"), {"logits", "image_hidden"});
+  };
+  const MixedSequences two = someSequences();
+  const TensorMap alone = outputOf(
+      {{"ids", two.tokens}, {"image_index", two.imageIndex}, {"image_tokens", someImageTokens()}});
+  const at::Tensor place = at::arange(15, at::kLong);
+  TensorMap packed{{"ids", two.tokens.view({1, 30})},
+                   {"image_index", at::cat({two.imageIndex, 2 * two.imageIndex})},
+                   {"positions", at::cat({place, place})},
+                   {"image_tokens", someImageTokens()}};
+  EXPECT_FALSE(
+      testing::isClose(outputOf(packed).at("image_hidden"), alone.at("image_hidden"), 1e-4))
+      << "one document";
+  const at::Tensor document = at::cat({at::zeros({15}, at::kLong), at::ones({15}, at::kLong)});
+  const at::Tensor key = at::arange(30, at::kLong);
+  const at::Tensor causal =
+      key.le(lastAllowedKey(packed.at("image_index"), ImageMask::Hybrid).unsqueeze(1));
+  const at::Tensor own = causal.logical_and(key.ge(firstAllowedKey(document).unsqueeze(1)));
+  for (const bool isOfEach : {false, true}) {
+    const auto shaped = [&](const at::Tensor& all) { return isOfEach ? all.unsqueeze(0) : all; };
+    packed["document"] = shaped(document);
+    packed["mask"] = shaped(own);
+    const TensorMap out = outputOf(packed);
+    EXPECT_TRUE(testing::isClose(out.at("logits").view({2, 15, -1}), alone.at("logits"), 1e-5));
+    EXPECT_TRUE(testing::isClose(out.at("image_hidden"), alone.at("image_hidden"), 1e-5));
+    packed["mask"] = shaped(causal);
+    EXPECT_THAT(test::refusal<ConfigError>([&] { (void)outputOf(packed); }),
+                Names("image_index", "document", "mask"));
+  }
+}
+
+TEST(FusionProgram, ReadsRowsWhoseImagesStandInOtherColumns) {
+  const auto model = build(LlamaFusionArchitecture(), tiny("deep"), 5);
+  auto& program = *capabilityOf<TensorProgram>(*model);
+  const c10::NoGradGuard noGradient;
+  const auto outputOf = [&](const TensorMap& inputs) {
+    return program.runTensors(checkedInputs(program, inputs, "in"), {"logits", "image_hidden"});
+  };
+  const at::Tensor tokens = someSequences().tokens, images = someImageTokens();
+  const at::Tensor index =
+      at::stack({someSequences().imageIndex,
+                 at::tensor({0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0}, at::kLong)});
+  const TensorMap both =
+      outputOf({{"ids", tokens}, {"image_index", index}, {"image_tokens", images}});
+  for (const std::int64_t row : {0, 1}) {
+    const TensorMap alone = outputOf({{"ids", tokens.narrow(0, row, 1)},
+                                      {"image_index", index[row]},
+                                      {"image_tokens", images.narrow(0, row, 1)}});
+    for (const auto& [name, wanted] : alone)
+      EXPECT_TRUE(testing::isClose(both.at(name).narrow(0, row, 1), wanted, 1e-5)) << name << row;
+  }
 }
 
 TEST(Fusion, CachedTextImageAndTextEqualOnePass) {

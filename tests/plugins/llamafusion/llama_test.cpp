@@ -10,6 +10,7 @@
 #include "core/kernels/cpu/taken_paths.h"
 #include "core/model/build_device.h"
 #include "core/model/packed_language_model.h"
+#include "core/model/tensor_program.h"
 #include "core/model/weights.h"
 #include "core/text/token_rows.h"
 #include "plugins/llamafusion/architectures.h"
@@ -200,6 +201,31 @@ TEST(LlamaPacking, TextsThatShareARowDoNotSeeEachOther) {
   for (const std::int64_t first : {0, 5}) {
     const at::Tensor alone = packed.logits({tokens.narrow(1, first, 5), {}, {}});
     EXPECT_TRUE(testing::isClose(logits.narrow(1, first, 5), alone, 1e-6)) << first;
+  }
+}
+
+TEST(LlamaPacking, TheProgramReadsDocumentsAndPositionsAlsoThroughTheCache) {
+  const auto model = build(tiny());
+  auto& program = *capabilityOf<TensorProgram>(*model);
+  const c10::NoGradGuard noGradient;
+  const at::Tensor tokens = someTokens(1, 12, 40);
+  const at::Tensor documents = at::tensor({0, 0, 0, 0, 0, 1, 1, 1, 1, 1, -1, -1}, at::kLong);
+  const at::Tensor positions = at::tensor({0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1}, at::kLong);
+  const auto logitsOf = [&](const TensorMap& inputs, const char* output) {
+    return program.runTensors(checkedInputs(program, inputs, "in"), {output}).at(output);
+  };
+  for (const bool isOfEach : {false, true}) {
+    const auto shaped = [&](const at::Tensor& row) { return isOfEach ? row.unsqueeze(0) : row; };
+    const TensorMap packed{
+        {"ids", tokens}, {"document", shaped(documents)}, {"positions", shaped(positions)}};
+    for (const char* output : {"logits", "stepwise_logits"}) {
+      SCOPED_TRACE(output);
+      const at::Tensor logits = logitsOf(packed, output);
+      for (const std::int64_t first : {0, 5}) {
+        const at::Tensor alone = logitsOf({{"ids", tokens.narrow(1, first, 5)}}, "logits");
+        EXPECT_TRUE(testing::isClose(logits.narrow(1, first, 5), alone, 1e-5)) << first;
+      }
+    }
   }
 }
 
