@@ -2,6 +2,8 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
@@ -25,12 +27,21 @@ at::Tensor fixedTexts(std::int64_t texts, std::int64_t tokens, std::int64_t voca
       .view({texts, tokens});
 }
 
+/// The first bits of a hash as a share of one: equal where the hash is, for curves and claims.
+double fingerprintOf(const std::string& sha256) {
+  constexpr std::size_t kDigits = 13;
+  constexpr int kBits = 52;  // which a double holds
+  return std::ldexp(static_cast<double>(std::stoull(sha256.substr(0, kDigits), nullptr, 16)),
+                    -kBits);
+}
+
 class TextLogits final : public Analysis {
  public:
   ItemCard card() const override {
     ItemCard card = itemCard(
         ItemKind::Analysis, "text_logits", "Text logits",
-        "Hash of a model's logits on fixed texts: equal as long as it says the same of text");
+        "Hash of a model's logits on fixed texts, equal as long as it says the same of text; "
+        "fingerprint is the hash's first 52 bits as a share of one");
     card.needs = {LanguageModel::kId};
     card.schema.fields = {
         integerField("texts", 4, "texts to look at").titled("Texts").range(1, 256),
@@ -57,12 +68,14 @@ class TextLogits final : public Analysis {
     return [logits] {
       Sha256 hash;
       hash.update({static_cast<const std::byte*>(logits.const_data_ptr()), logits.nbytes()});
+      const std::string sha256 = hash.finish();
       Artifact artifact{"text_logits", "logits", artifact_kind::kTable};
       setJson(artifact, {{"columns", {"texts", "tokens", "vocabulary", "norm", "sha256"}},
                          {"rows",
                           {{logits.size(0), logits.size(1), logits.size(2),
-                            logits.to(at::kDouble).norm().item<double>(), hash.finish()}}}});
+                            logits.to(at::kDouble).norm().item<double>(), sha256}}}});
       Findings findings;
+      findings.scores.emplace_back("fingerprint", fingerprintOf(sha256));
       findings.artifacts.push_back(std::move(artifact));
       return findings;
     };

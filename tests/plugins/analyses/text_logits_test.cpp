@@ -1,6 +1,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <string>
+
 #include "core/base/read_json.h"
 #include "core/model/model.h"
 #include "core/plugin/task.h"
@@ -35,13 +38,16 @@ class Table final : public test::FakeModel<LanguageModel> {
   std::int64_t context_;
 };
 
-/// The one row of the table.
-Json rowOf(Table& model, std::int64_t texts = 3, std::int64_t tokens = 5) {
+Analysis::Findings findingsOf(Table& model, std::int64_t texts = 3, std::int64_t tokens = 5) {
   NoSession session(model);
   const Batch batch;
   ProbeContext context{session, model, batch, {}, {}};
-  const auto findings =
-      makeTextLogits()->probe(Config(Json{{"texts", texts}, {"tokens", tokens}}), context)();
+  return makeTextLogits()->probe(Config(Json{{"texts", texts}, {"tokens", tokens}}), context)();
+}
+
+/// The one row of the table.
+Json rowOf(Table& model, std::int64_t texts = 3, std::int64_t tokens = 5) {
+  const auto findings = findingsOf(model, texts, tokens);
   EXPECT_EQ(findings.artifacts.size(), 1U);
   const auto& data = findings.artifacts.front().data;
   return readJson(std::string(reinterpret_cast<const char*>(data.data()), data.size()))
@@ -49,17 +55,37 @@ Json rowOf(Table& model, std::int64_t texts = 3, std::int64_t tokens = 5) {
       .at(0);
 }
 
+/// Flips one bit of the last number.
+void change(Table& model) {
+  const at::NoGradGuard noGradient;
+  auto* last = model.rows.mutable_data_ptr<float>() + kVocabulary * kVocabulary - 1;
+  *last = std::nextafter(*last, 1000.0F);
+}
+
 TEST(TextLogits, HaveOneHashForEqualModelsAndAnotherAfterOneBit) {
   Table model, equal, changed;
-  {
-    const at::NoGradGuard noGradient;
-    auto* last = changed.rows.mutable_data_ptr<float>() + kVocabulary * kVocabulary - 1;
-    *last = std::nextafter(*last, 1000.0F);
-  }
+  change(changed);
   const Json row = rowOf(model);
   EXPECT_EQ(row.at(4).get<std::string>().size(), 64U);
   EXPECT_EQ(rowOf(equal), row);
   EXPECT_NE(rowOf(changed).at(4), row.at(4));
+}
+
+TEST(TextLogits, HaveTheBeginningOfTheirHashAsAScore) {
+  const auto fingerprint = [](Table& model) {
+    const Scores scores = findingsOf(model).scores;
+    EXPECT_EQ(scores.size(), 1U);
+    EXPECT_EQ(scores.at(0).first, "fingerprint");
+    return scores.at(0).second;
+  };
+  Table model, equal, changed;
+  change(changed);
+  const double share = fingerprint(model);
+  const std::string hash = rowOf(model).at(4).get<std::string>();
+  // Four hexadecimal digits are 16 bits.
+  EXPECT_EQ(std::floor(share * 65536), std::stoi(hash.substr(0, 4), nullptr, 16));
+  EXPECT_EQ(fingerprint(equal), share);
+  EXPECT_NE(fingerprint(changed), share);
 }
 
 TEST(TextLogits, LookAtEveryTokenOfTheVocabulary) {
