@@ -46,8 +46,8 @@ NormGains gainsOf(const Norm& norm, std::int64_t width, const at::Tensor& shift,
   return gains;
 }
 
-/// A map and its bias. A gain per channel of what it makes is a factor of its rows: width * width
-/// products more in place of one for each token and channel.
+}  // namespace
+
 void setMap(cpu::BlockInput& input, cpu::BlockParameter place, const Linear& map,
             const std::shared_ptr<LayerScale>& gain) {
   at::Tensor weight = map.weight.contiguous(), bias = map.bias;
@@ -58,8 +58,6 @@ void setMap(cpu::BlockInput& input, cpu::BlockParameter place, const Linear& map
   input.parameters[place] = weight;
   input.parameters[place + 1] = bias;
 }
-
-}  // namespace
 
 Block::Block(const BlockOptions& options) : options_(options) {
   const auto addNorm = [&](const char* name) {

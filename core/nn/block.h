@@ -19,6 +19,12 @@
 
 namespace vitrine::nn {
 
+/// Sets a map and its bias at `place` and behind it. A gain per channel of what the map makes is a
+/// factor of its rows: width * width products more in place of one for each token and channel.
+/// \param gain  null for none
+VITRINE_ENGINE_EXPORT void setMap(cpu::BlockInput& input, cpu::BlockParameter place,
+                                  const Linear& map, const std::shared_ptr<LayerScale>& gain);
+
 struct BlockOptions {
   std::int64_t width = 0, heads = 1, hidden = 0;
   MlpKind mlp = MlpKind::GeluErf;

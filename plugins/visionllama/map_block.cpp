@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "core/kernels/cpu/taken_paths.h"
+#include "core/nn/block.h"
 #include "core/nn/cost.h"
 #include "core/nn/drop_path.h"
 
@@ -38,18 +39,6 @@ at::Tensor joinedWindows(const at::Tensor& windows, Sides grid, std::int64_t sid
   return windows.view({-1, count[0], count[1], side, side, windows.size(2)})
       .transpose(2, 3)
       .reshape({-1, count[0] * count[1] * side * side, windows.size(2)});
-}
-
-/// A map and its bias, with a gain per channel of what it makes.
-void setMap(cpu::BlockInput& input, cpu::BlockParameter place, const nn::Linear& map,
-            const std::shared_ptr<nn::LayerScale>& gain) {
-  at::Tensor weight = map.weight, bias = map.bias;
-  if (gain) {
-    weight = weight * gain->gamma.unsqueeze(1);
-    if (bias.defined()) bias = bias * gain->gamma;
-  }
-  input.parameters[place] = weight;
-  input.parameters[place + 1] = bias;
 }
 
 std::string sideText(std::int64_t side) {
@@ -150,9 +139,9 @@ void MapBlock::setMlp(cpu::BlockInput& input) const {
   const BlockSettings& s = options_.settings;
   input.parameters[cpu::kNorm2Weight] = norm2_->gains();
   input.parameters[cpu::kNorm2Bias] = norm2_->bias;
-  setMap(input, cpu::kFc1Weight, *mlp_->in, {});
-  setMap(input, cpu::kFc2Weight, *mlp_->out, gain2_);
-  if (mlp_->up) setMap(input, cpu::kFc3Weight, *mlp_->up, {});
+  nn::setMap(input, cpu::kFc1Weight, *mlp_->in, {});
+  nn::setMap(input, cpu::kFc2Weight, *mlp_->out, gain2_);
+  if (mlp_->up) nn::setMap(input, cpu::kFc3Weight, *mlp_->up, {});
   input.norm = s.norm;
   input.normEps = s.normEps;
   input.mlp = s.mlp;
@@ -183,14 +172,14 @@ at::Tensor MapBlock::whole(const nn::Stream& stream, const MapCall& call) const 
   input.parameters[cpu::kNorm1Weight] = norm1_->gains();
   input.parameters[cpu::kNorm1Bias] = norm1_->bias;
   if (attention_->all) {
-    setMap(input, cpu::kQkvWeight, *attention_->all, {});
+    nn::setMap(input, cpu::kQkvWeight, *attention_->all, {});
   } else {
     const nn::Linear &query = *attention_->query, &keyValue = *attention_->keyValue;
     input.parameters[cpu::kQkvWeight] = at::cat({query.weight, keyValue.weight});
     if (query.bias.defined())
       input.parameters[cpu::kQkvBias] = at::cat({query.bias, keyValue.bias});
   }
-  setMap(input, cpu::kProjWeight, *attention_->out, gain1_);
+  nn::setMap(input, cpu::kProjWeight, *attention_->out, gain1_);
   setMlp(input);
   input.heads = o.heads;
   input.angles = isWindowed ? call.angles->window : call.angles->query;

@@ -22,8 +22,8 @@ struct CheckOptions {
   std::filesystem::path cacheFolder;  ///< "": nothing is kept
 };
 
-/// Size, time and inode of a file: what it must keep for an old finding about it to hold. "" where
-/// there is no such file.
+/// Size, time and inode of a file: what it must keep for an old finding about it to hold. "" of
+/// a file that is missing.
 [[nodiscard]] std::string stampOf(const std::filesystem::path& file);
 
 /// SHA-256 of the paths and stamps of `files`: for Dataset::fingerprint().
