@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/cpu/first_derivative.h"
-#include "core/kernels/cpu/mlstm_cell.h"
+#include "core/kernels/cpu/mlstm/cell.h"
 #include "core/kernels/cpu/path_rule.h"
 #include "core/kernels/mlstm_forms.h"
 

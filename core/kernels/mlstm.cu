@@ -1,4 +1,4 @@
-// The walk of mlstm_walk.h and the scans of cpu/mlstm_gates.h on a GPU.
+// The walk of mlstm_walk.h and the scans of cpu/mlstm/gates.h on a GPU.
 //
 // A block takes one head and 32 columns of z through the whole sequence, tile by tile, with its
 // part of the state in shared memory; blocks never meet, so results do not depend on their order.

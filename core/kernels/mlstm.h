@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "core/engine_export.h"
-#include "core/kernels/cpu/mlstm_kinds.h"
+#include "core/kernels/cpu/mlstm/kinds.h"
 
 namespace vitrine::kernels {
 

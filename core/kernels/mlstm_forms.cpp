@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/mlstm/gates.h"
 #include "core/kernels/cuda_module.h"
-#include "core/kernels/cpu/mlstm_gates.h"
 #include "core/kernels/mlstm_walk.h"
 
 namespace vitrine::kernels {

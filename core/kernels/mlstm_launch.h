@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/kernels/cpu/mlstm_gates.h"
+#include "core/kernels/cpu/mlstm/gates.h"
 
 namespace vitrine::kernels {
 

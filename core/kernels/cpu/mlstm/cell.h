@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/kernels/cpu/mlstm_kinds.h"
+#include "core/kernels/cpu/mlstm/kinds.h"
 
 namespace vitrine::cpu {
 

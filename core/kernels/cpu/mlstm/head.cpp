@@ -1,4 +1,4 @@
-#include "core/kernels/cpu/mlstm_head.h"
+#include "core/kernels/cpu/mlstm/head.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,14 +1,14 @@
 // One head of an mLSTM over one sample in float32, forward and backward, on the calling thread. It
 // reads rows of the projections directly, in chunks, with tiles of queries within them.
 //
-// Weights of pairs of tokens follow from the gates (core/kernels/cpu/mlstm_gates.h), so scores need
+// Weights of pairs of tokens follow from the gates (core/kernels/cpu/mlstm/gates.h), so scores need
 // no largest value and nothing is rescaled. Only pairs of one tile take an exponential.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "core/kernels/cpu/mlstm_gates.h"
+#include "core/kernels/cpu/mlstm/gates.h"
 
 namespace vitrine::cpu {
 

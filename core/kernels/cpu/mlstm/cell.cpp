@@ -1,4 +1,4 @@
-#include "core/kernels/cpu/mlstm_cell.h"
+#include "core/kernels/cpu/mlstm/cell.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/kernels/cpu/mlstm_head.h"
+#include "core/kernels/cpu/mlstm/head.h"
 
 namespace vitrine::cpu {
 
