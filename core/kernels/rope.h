@@ -15,6 +15,7 @@
 #include <array>
 
 #include "core/engine_export.h"
+#include "core/kernels/cpu/layer_kinds.h"
 
 namespace vitrine::kernels {
 
@@ -37,16 +38,15 @@ enum class Turn { Forward, Backward };
                                                                        const at::Tensor& k,
                                                                        const at::Tensor& angles);
 
-/// Channel pair (m, m + headDim/2) in the place of (2m, 2m+1): one tensor in float32 on the CPU,
-/// differentiable.
+/// Queries or keys alone, with pairs of either kind: float32 on the CPU, differentiable.
 /// \param x       [batch, heads, tokens, headDim], the last axis dense
 /// \param angles  [tokens, headDim/2] or [batch, tokens, headDim/2], float32
 /// \returns       a new tensor [batch, heads, tokens, headDim] that lies as [batch, tokens, heads,
 ///                headDim]
-[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor ropeHalves(const at::Tensor& x,
-                                                          const at::Tensor& angles);
-/// Whether ropeHalves() takes these: a type, a device or a path of the processor may not suit.
-[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesRopeHalves(const at::Tensor& x,
-                                                         const at::Tensor& angles);
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor ropeAlone(const at::Tensor& x,
+                                                         const at::Tensor& angles, RopePairs pairs);
+/// Whether ropeAlone() takes these: a type, a device or a path of the processor may not suit.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesRopeAlone(const at::Tensor& x,
+                                                        const at::Tensor& angles);
 
 }  // namespace vitrine::kernels

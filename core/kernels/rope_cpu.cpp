@@ -68,8 +68,10 @@ void turnRowFast(const Scalar* in, const Real* cosine, const Real* sine, std::in
 }
 
 /// \param cosine  [tokens, pairs] or [batch, tokens, pairs]
-at::Tensor turnedHalves(const at::Tensor& input, const at::Tensor& cosine, const at::Tensor& sine,
-                        float direction) {
+at::Tensor turned(const at::Tensor& input, const at::Tensor& cosine, const at::Tensor& sine,
+                  RopePairs kind, float direction) {
+  const cpu::Kernels& loops = cpu::kernels();
+  const auto turnHead = kind == RopePairs::HalfSplit ? loops.turnHalves : loops.turnRow;
   const at::Tensor x = input.stride(3) == 1 ? input : input.contiguous();
   const std::int64_t batch = x.size(0), heads = x.size(1), tokens = x.size(2), width = x.size(3),
                      pairs = width / 2, step = cosine.dim() == 3 ? tokens * pairs : 0;
@@ -82,40 +84,41 @@ at::Tensor turnedHalves(const at::Tensor& input, const at::Tensor& cosine, const
       const std::int64_t sample = row / tokens, token = row % tokens,
                          at = sample * step + token * pairs;
       for (std::int64_t head = 0; head < heads; ++head) {
-        cpu::kernels().turnHalves(
-            from + sample * x.stride(0) + head * x.stride(1) + token * x.stride(2), c + at, s + at,
-            direction, pairs, to + (row * heads + head) * width);
+        turnHead(from + sample * x.stride(0) + head * x.stride(1) + token * x.stride(2), c + at,
+                 s + at, direction, pairs, to + (row * heads + head) * width);
       }
     }
   });
   return out.transpose(1, 2);
 }
 
-class HalvesTurn : public torch::autograd::Function<HalvesTurn> {
+class TurnAlone : public torch::autograd::Function<TurnAlone> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
-                            const at::Tensor& cosine, const at::Tensor& sine) {
+                            const at::Tensor& cosine, const at::Tensor& sine, RopePairs pairs) {
     context->save_for_backward({cosine, sine});
-    return turnedHalves(x, cosine, sine, 1);
+    context->saved_data["pairs"] = static_cast<std::int64_t>(pairs);
+    return turned(x, cosine, sine, pairs, 1);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
     refuseSecondDerivative("rotary positions");
     const auto saved = context->get_saved_variables();
-    return {turnedHalves(gradients[0], saved[0], saved[1], -1), {}, {}};
+    const auto pairs = static_cast<RopePairs>(context->saved_data["pairs"].toInt());
+    return {turned(gradients[0], saved[0], saved[1], pairs, -1), {}, {}, {}};
   }
 };
 
 }  // namespace
 
-bool takesRopeHalves(const at::Tensor& x, const at::Tensor& angles) {
+bool takesRopeAlone(const at::Tensor& x, const at::Tensor& angles) {
   return cpu::hasOwnLoops() && x.is_cpu() && x.scalar_type() == at::kFloat &&
          angles.scalar_type() == at::kFloat && angles.dim() <= 3 &&
          2 * angles.size(-1) == x.size(3) && !angles.requires_grad();
 }
 
-at::Tensor ropeHalves(const at::Tensor& x, const at::Tensor& angles) {
-  return HalvesTurn::apply(x, angles.cos().contiguous(), angles.sin().contiguous());
+at::Tensor ropeAlone(const at::Tensor& x, const at::Tensor& angles, RopePairs pairs) {
+  return TurnAlone::apply(x, angles.cos().contiguous(), angles.sin().contiguous(), pairs);
 }
 
 at::Tensor ropeCpu(const at::Tensor& input, const at::Tensor& angles, Turn turn) {

@@ -22,6 +22,15 @@ at::Tensor patchEmbed(const at::Tensor& images, const at::Tensor& weight, const 
     refuseImages(images, "cannot be cut into patches of", channels, {patchHeight, patchWidth});
   }
   const std::int64_t rows = images.size(2) / patchHeight, columns = images.size(3) / patchWidth;
+  // A map of tokens keeps its channels together: cut it so, and reorder the smaller kernels.
+  if (channels > 1 && images.stride(1) == 1) {
+    const at::Tensor patches =
+        images.permute({0, 2, 3, 1})
+            .reshape({images.size(0), rows, patchHeight, columns, patchWidth, channels})
+            .transpose(2, 3)
+            .reshape({images.size(0), rows * columns, patchHeight * patchWidth * channels});
+    return at::linear(patches, weight.permute({0, 2, 3, 1}).flatten(1), bias);
+  }
   const at::Tensor patches =
       images.reshape({images.size(0), channels, rows, patchHeight, columns, patchWidth})
           .permute({0, 2, 4, 1, 3, 5})

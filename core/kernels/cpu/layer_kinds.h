@@ -1,4 +1,4 @@
-// Kinds of norm, nonlinearity and MLP, shared by layers and their kernels.
+// Kinds of norm, nonlinearity, MLP and rotary pairs, shared by layers and their kernels.
 #pragma once
 
 namespace vitrine::kernels {
@@ -14,6 +14,12 @@ enum class MlpKind {
   GeluErf,   ///< fc2(gelu(fc1(x))), exact
   GeluTanh,  ///< fc2(gelu(fc1(x))), tanh approximation
   SwiGlu,    ///< fc2(silu(fc1(x)) * fc3(x))
+};
+
+/// Channels of a rotary pair.
+enum class RopePairs {
+  Interleaved,  ///< (2m, 2m + 1)
+  HalfSplit,    ///< (m, m + pairs)
 };
 
 }  // namespace vitrine::kernels

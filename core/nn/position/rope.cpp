@@ -145,8 +145,7 @@ std::array<at::Tensor, 2> applyRope(const at::Tensor& query, const at::Tensor& k
 
 at::Tensor applyRope(const at::Tensor& x, const at::Tensor& angles, RopePairs pairs) {
   checkAngles(x, angles);
-  if (pairs == RopePairs::HalfSplit && kernels::takesRopeHalves(x, angles))
-    return kernels::ropeHalves(x, angles);
+  if (kernels::takesRopeAlone(x, angles)) return kernels::ropeAlone(x, angles, pairs);
   const at::ScalarType type = x.scalar_type();
   const at::ScalarType wide = type == at::kDouble ? at::kDouble : at::kFloat;
   const std::int64_t count = angles.size(-1), turning = 2 * count;

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/engine_export.h"
+#include "core/kernels/cpu/layer_kinds.h"
 
 namespace vitrine::nn {
 
@@ -19,11 +20,7 @@ enum class RopeAxes {
   RowFirst,     ///< row and column: even pairs turn with the row, odd ones with the column
 };
 
-/// Channels of a pair.
-enum class RopePairs {
-  Interleaved,  ///< (2m, 2m + 1)
-  HalfSplit,    ///< (m, m + pairs)
-};
+using kernels::RopePairs;
 
 /// How fast channel pairs turn:  w_k = theta ^ (-2 axes k / channels),  k < channels / (2 axes).
 struct RopeSpectrum {

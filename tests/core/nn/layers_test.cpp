@@ -296,6 +296,20 @@ TEST(PatchEmbed, IsAConvolutionWhoseStrideIsItsKernel) {
   EXPECT_THROW((void)patchEmbed(at::zeros({1, 3, 9, 12}), weight, bias), ShapeError);
 }
 
+TEST(PatchEmbed, CutsMapsOfTokensLikeImages) {
+  const auto resultOf = [](bool isMap) {
+    const at::Tensor tokens = at::randn({2, 8 * 12, 6}, seeded(1)).requires_grad_(),
+                     weight = at::randn({5, 6, 4, 3}, seeded(2)).requires_grad_();
+    const at::Tensor map = tokens.transpose(1, 2).unflatten(-1, {8, 12}),
+                     out = patchEmbed(isMap ? map : map.contiguous(), weight, {});
+    (out * at::randn(out.sizes(), seeded(4))).sum().backward();
+    return std::vector<at::Tensor>{out.detach(), tokens.grad(), weight.grad()};
+  };
+  const auto map = resultOf(true), image = resultOf(false);
+  for (std::size_t i = 0; i < map.size(); ++i)
+    EXPECT_LT(largestDifference(map[i], image[i]), 1e-5) << i;
+}
+
 at::Tensor resizedLine(const at::Tensor& line, std::int64_t length, ResizeRule rule) {
   return resizePositions(line.view({1, line.size(0), 1}), ClassToken::None, {1, line.size(0)},
                          {1, length}, rule)
