@@ -53,6 +53,14 @@ struct BlockInput {
   /// Without kQkvWeight it is the MLP branch alone, of any number of tokens: nothing of the
   /// attention is read.
   BlockParameters parameters;
+  /// Tokens from `firstOther` on of every image have these instead: two kinds of tokens that meet
+  /// in the attention. -1: one kind. Both kinds have the same sizes. Without `row`, given keys,
+  /// gates and parameters of each image.
+  BlockParameters others;
+  std::int64_t firstOther = -1;
+  /// So many tokens of every image, the first, are constants: they see each other alone, their
+  /// parameters are not trained, and no gradient goes to them. With `firstOther` only.
+  std::int64_t constantTokens = 0;
   NormKind norm = NormKind::Layer;
   double normEps = 1e-6;
   MlpKind mlp = MlpKind::GeluErf;

@@ -16,55 +16,6 @@
 
 namespace vitrine::cpu {
 
-PackedMaps& PackedMaps::pack(const BlockPlan& p, Way way) {
-  struct Part {
-    MatrixView right;
-    std::int64_t depth, columns;
-    float* packed;
-  };
-  constexpr std::int64_t kColumns = 128;  // of a part; whole panels
-  std::vector<Part> parts;
-  std::int64_t floats = 0;
-  const auto one = [&](AlignedFloats& packed, const float* weight, std::int64_t out,
-                       std::int64_t in) {
-    if (weight == nullptr) return;
-    const MatrixView plain{weight, in, 1};
-    const MatrixView right = way == Way::Forward ? transposed(plain) : plain;
-    const std::int64_t depth = way == Way::Forward ? in : out,
-                       columns = way == Way::Forward ? out : in;
-    packed.resize(static_cast<std::size_t>(packedRightSize(p.factor, depth, columns)));
-    for (std::int64_t j = 0; j < columns; j += kColumns)
-      parts.push_back({{right.values + j * right.columnStride, right.rowStride, right.columnStride},
-                       depth,
-                       std::min(kColumns, columns - j),
-                       packed.data() + packedRightSize(p.factor, depth, j)});
-    floats += depth * columns;
-  };
-  const auto& w = p.parameters;
-  if (p.hasAttention()) {
-    one(query, w[kQkvWeight], p.width, p.width);
-    one(keyValue, w[kQkvWeight] + p.width * p.width, 2 * p.width, p.width);
-    one(proj, w[kProjWeight], p.width, p.width);
-  }
-  one(fc1, w[kFc1Weight], p.hidden, p.width);
-  one(fc3, w[kFc3Weight], p.hidden, p.width);
-  one(fc2, w[kFc2Weight], p.width, p.hidden);
-  const auto count = static_cast<std::int64_t>(parts.size());
-  at::parallel_for(0, count, floats < kSerial ? count : 1,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     for (std::int64_t i = begin; i < end; ++i) {
-                       const Part& part = parts[static_cast<std::size_t>(i)];
-                       packRight(p.factor, part.depth, part.columns, part.right, part.packed);
-                     }
-                   });
-  return *this;
-}
-
-PackedMaps& PackedMaps::ofThread() {
-  static thread_local PackedMaps maps;
-  return maps;
-}
-
 namespace {
 
 using torch::autograd::AutogradContext;
@@ -103,9 +54,12 @@ struct BlockSettings {
   NormKind norm;
   MlpKind mlp;
   double eps;
-  std::int64_t heads, row;
+  std::int64_t heads, row, firstOther, constantTokens;
   Factor factor;
 };
+/// Parameters of both kinds of tokens, one kind after the other; undefined where there is none.
+constexpr std::size_t kBothKinds = 2 * kBlockParameters;
+using BothParameters = std::array<at::Tensor, kBothKinds>;
 
 /// A constant mask whose values, [queries, keys], are those of each image.
 bool isMaskOfImages(const at::Tensor& mask, std::int64_t batch, std::int64_t queries,
@@ -134,6 +88,8 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockCons
   p.factor = settings.factor;
   p.keysBefore = read(constants.keysBefore), p.valuesBefore = read(constants.valuesBefore);
   if (constants.keysBefore.defined()) p.before = constants.keysBefore.size(1);
+  p.firstOther = settings.firstOther < 0 ? p.tokens : settings.firstOther;
+  p.constantTokens = settings.constantTokens;
   p.head.queries = p.rows, p.head.keys = p.keys(), p.head.headDim = p.width / p.heads;
   p.head.queryStride = p.head.keyStride = 3 * p.width;
   p.head.outStride = p.width;
@@ -150,12 +106,15 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockCons
   p.attentionDropout = read(constants.attentionDropout);
   p.mlpDropout = read(constants.mlpDropout);
   p.hiddenDropout = read(constants.hiddenDropout);
-  for (std::size_t i = 0; i < kBlockParameters; ++i) {
-    p.parameters[i] = read(parameters[i]);
-    p.isOfImage[i] = parameters[i].defined() && isOfImages(i) && parameters[i].dim() == 2;
+  for (std::size_t i = 0; i < kBothKinds; ++i) {
+    const std::size_t which = i % kBlockParameters;
+    TokenKind& kind = p.kinds[i / kBlockParameters];
+    kind.parameters[which] = read(parameters[i]);
+    kind.isOfImage[which] =
+        parameters[i].defined() && isOfImages(which) && parameters[i].dim() == 2;
   }
-  if (p.parameters[kAttentionBias] != nullptr) {
-    p.head.additive = p.parameters[kAttentionBias];
+  if (const float* bias = p.kinds[0].parameters[kAttentionBias]; bias != nullptr) {
+    p.head.additive = bias;
     p.headMaskStep = p.rows * p.tokens;
   }
   return p;
@@ -179,7 +138,7 @@ BlockPlan partOf(const BlockPlan& whole, std::int64_t image, std::int64_t from, 
   move(p.head.additive, image * p.additiveStep + from * p.tokens);
   move(p.head.multiplicative, from * p.tokens);
   for (std::size_t i = 0; i < kBlockParameters; ++i)
-    move(p.parameters[i], p.isOfImage[i] ? image * p.width : 0);
+    move(p.kinds[0].parameters[i], p.kinds[0].isOfImage[i] ? image * p.width : 0);
   move(p.attentionGain, image);
   move(p.mlpGain, image);
   return p;
@@ -222,7 +181,7 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
  public:
   // The list holds the parameters that there are: autograd takes no undefined ones.
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, at::TensorList,
-                            const BlockParameters& parameters, const BlockConstants& constants,
+                            const BothParameters& parameters, const BlockConstants& constants,
                             const BlockSettings& settings) {
     const BlockPlan p = planOf(x, parameters, constants, settings);
     const auto empty = [&](at::IntArrayRef shape) { return at::empty(shape, x.options()); };
@@ -266,6 +225,8 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     data["eps"] = settings.eps;
     data["heads"] = settings.heads;
     data["row"] = settings.row;
+    data["firstOther"] = settings.firstOther;
+    data["constantTokens"] = settings.constantTokens;
     data["factor"] = static_cast<std::int64_t>(settings.factor);
     return out;
   }
@@ -278,27 +239,31 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
                             saved[5], saved[6], saved[7], saved[8]};
     const at::Tensor* of = &saved[1 + kSaved];
     const BlockConstants constants{of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], of[8]};
-    const at::TensorList parameters(of + kConstants, kBlockParameters);
+    const at::TensorList parameters(of + kConstants, kBothKinds);
     auto& data = context->saved_data;
-    BlockPlan p = planOf(
-        x, parameters, constants,
-        {static_cast<NormKind>(data["norm"].toInt()), static_cast<MlpKind>(data["mlp"].toInt()),
-         data["eps"].toDouble(), data["heads"].toInt(), data["row"].toInt(),
-         static_cast<Factor>(data["factor"].toInt())});
+    BlockPlan p =
+        planOf(x, parameters, constants,
+               {static_cast<NormKind>(data["norm"].toInt()),
+                static_cast<MlpKind>(data["mlp"].toInt()), data["eps"].toDouble(),
+                data["heads"].toInt(), data["row"].toInt(), data["firstOther"].toInt(),
+                data["constantTokens"].toInt(), static_cast<Factor>(data["factor"].toInt())});
     std::size_t edge = 1;  // of the parameters that there are, after x
-    for (std::size_t i = 0; i < kBlockParameters; ++i)
-      p.isTrained[i] = parameters[i].defined() && context->needs_input_grad(edge++);
+    const auto isTrained = [&p](std::size_t i) -> bool& {
+      return p.kinds[i / kBlockParameters].isTrained[i % kBlockParameters];
+    };
+    for (std::size_t i = 0; i < kBothKinds; ++i)
+      isTrained(i) = parameters[i].defined() && context->needs_input_grad(edge++);
     const at::Tensor outGradient = gradients[0].contiguous();
     const at::Tensor result = at::empty_like(x);
     std::array<at::Tensor, kBlockParameters> ofImages;
     BlockGradients targets{result.data_ptr<float>(), nullptr, true, {}, nullptr};
     at::Tensor maskSlopes;
-    if (p.isTrained[kAttentionBias]) {
+    if (isTrained(kAttentionBias)) {
       maskSlopes = at::empty_like(kept.probabilities);
       targets.mask = maskSlopes.data_ptr<float>();
     }
     for (std::size_t i = 0; i < kBlockParameters; ++i) {
-      if (!p.isTrained[i] || !p.isOfImage[i]) continue;
+      if (!isTrained(i) || !p.kinds[0].isOfImage[i]) continue;
       ofImages[i] = at::zeros_like(parameters[i]);
       targets.ofImages[i] = ofImages[i].data_ptr<float>();
     }
@@ -325,25 +290,30 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     });
 
     variable_list results{result};
-    for (std::size_t i = 0; i < kBlockParameters; ++i) {
+    for (std::size_t i = 0; i < kBothKinds; ++i) {
       if (!parameters[i].defined()) continue;
-      if (p.isOfImage[i]) {
-        results.push_back(ofImages[i]);
-        continue;
-      }
-      if (i == kAttentionBias) {
+      const std::size_t kind = i / kBlockParameters, which = i % kBlockParameters;
+      if (p.kinds[kind].isOfImage[which]) {
+        results.push_back(ofImages[which]);
+      } else if (i == kAttentionBias) {
         results.push_back(maskSlopes.defined() ? maskSlopes.sum(0) : at::Tensor());
-        continue;
+      } else if (isTrained(i)) {
+        const std::int64_t offset = layout.offsets[kind][which];
+        results.push_back(sums.narrow(0, offset, parameters[i].numel()).view_as(parameters[i]));
+      } else {
+        results.emplace_back();
       }
-      results.push_back(
-          p.isTrained[i]
-              ? sums.narrow(0, layout.offsets[i], parameters[i].numel()).view_as(parameters[i])
-              : at::Tensor());
     }
     results.resize(results.size() + 3);  // none for tensors that are not variables
     return results;
   }
 };
+
+bool isTrained(const at::Tensor& values) { return values.defined() && values.requires_grad(); }
+
+bool isAnyTrained(const BlockParameters& parameters) {
+  return std::any_of(parameters.begin(), parameters.end(), isTrained);
+}
 
 at::Tensor plain(const at::Tensor& values) {
   return values.defined() ? values.detach().to(at::kFloat).contiguous() : values;
@@ -372,7 +342,10 @@ at::Tensor runWhole(const BlockInput& input) {
     constants.cosine = angles.cos().contiguous();
     constants.sine = angles.sin().contiguous();
   }
-  BlockParameters parameters = input.parameters;
+  BothParameters parameters;
+  std::copy(input.parameters.begin(), input.parameters.end(), parameters.begin());
+  if (input.firstOther >= 0)
+    std::copy(input.others.begin(), input.others.end(), parameters.begin() + kBlockParameters);
   const std::int64_t queries = input.row < 0 ? x.size(1) : 1;
   if (isMaskOfHeads(input.additive, input.heads, queries, x.size(1)) &&
       !isSharedMask(input.additive, queries, x.size(1))) {
@@ -386,16 +359,15 @@ at::Tensor runWhole(const BlockInput& input) {
   constants.attentionDropout = plain(input.attentionDropout);
   constants.mlpDropout = plain(input.mlpDropout);
   constants.hiddenDropout = plain(input.hiddenDropout);
-  const BlockSettings settings{input.norm,  input.mlp, input.normEps,
-                               input.heads, input.row, blockFactor().value()};
+  const BlockSettings settings{
+      input.norm, input.mlp,        input.normEps,        input.heads,
+      input.row,  input.firstOther, input.constantTokens, blockFactor().value()};
   variable_list given;
   for (const at::Tensor& parameter : parameters) {
     if (parameter.defined()) given.push_back(parameter);
   }
-  const bool isTraining =
-      at::GradMode::is_enabled() &&
-      (x.requires_grad() || std::any_of(given.begin(), given.end(),
-                                        [](const at::Tensor& t) { return t.requires_grad(); }));
+  const bool isTraining = at::GradMode::is_enabled() &&
+                          (x.requires_grad() || std::any_of(given.begin(), given.end(), isTrained));
   if (!isTraining) {
     BlockPlan plan = planOf(x, parameters, constants, settings);
     // Images by themselves: a small batch is shared by all threads.
@@ -403,7 +375,7 @@ at::Tensor runWhole(const BlockInput& input) {
     const std::int64_t parts = std::min(threads / plan.batch, plan.rows / kLeastPart);
     const bool drops = constants.attentionDropout.defined() || constants.mlpDropout.defined() ||
                        constants.hiddenDropout.defined();
-    if (parts > 1 && !drops) return runInParts(plan, x, parts);
+    if (parts > 1 && !drops && input.firstOther < 0) return runInParts(plan, x, parts);
     plan.imagesAtOnce = std::min(plan.imagesAtOnce, (plan.batch + threads - 1) / threads);
     return runForward(plan, x, {});
   }
@@ -429,6 +401,26 @@ BlockInput inPieces(const BlockInput& input) {
   return pieces;
 }
 
+/// Whether the parameters of a second kind of tokens go with those of the first.
+bool takesOthers(const BlockInput& input) {
+  const std::int64_t tokens = input.x.size(1);
+  if (input.firstOther == 0 || input.firstOther >= tokens || input.row >= 0 ||
+      input.keysBefore.defined() || !input.parameters[kQkvWeight].defined())
+    return false;
+  if (input.constantTokens > 0 && (input.constantTokens > input.firstOther ||
+                                   isAnyTrained(input.parameters) || isTrained(input.additive)))
+    return false;
+  for (std::size_t i = 0; i < kBlockParameters; ++i) {
+    const at::Tensor &one = input.parameters[i], &other = input.others[i];
+    if (one.defined() != other.defined()) return false;
+    if (!one.defined()) continue;
+    if (one.sizes() != other.sizes() || other.scalar_type() != at::kFloat ||
+        !other.is_contiguous() || (isOfImages(i) && one.dim() == 2))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool takesBlock(const BlockInput& input) {
@@ -442,9 +434,8 @@ bool takesBlock(const BlockInput& input) {
   const std::int64_t queries = input.row < 0 ? tokens : 1;
   const bool hasGradient =
       at::GradMode::is_enabled() &&
-      (x.requires_grad() || (input.additive.defined() && input.additive.requires_grad()) ||
-       std::any_of(input.parameters.begin(), input.parameters.end(),
-                   [](const at::Tensor& each) { return each.defined() && each.requires_grad(); }));
+      (x.requires_grad() || isTrained(input.additive) || isAnyTrained(input.parameters) ||
+       (input.firstOther >= 0 && isAnyTrained(input.others)));
   // The products of half types were not measured beyond the widths of training.
   const bool isTraining = hasGradient || *factor != Factor::Float32;
   const BlockShape shape{x.size(0), tokens, width, input.heads, isTraining};
@@ -456,6 +447,7 @@ bool takesBlock(const BlockInput& input) {
     if (isOfImages(i) && parameter.dim() == 2 && parameter.size(0) != x.size(0)) return false;
   }
   if (input.parameters[kNorm2Weight].size(-1) != width) return false;
+  if (input.firstOther >= 0 ? !takesOthers(input) : input.constantTokens > 0) return false;
   if (!hasAttention) return true;
   if (input.keysBefore.defined() &&
       (hasGradient || input.row >= 0 || input.additive.defined() ||
