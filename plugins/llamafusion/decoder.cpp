@@ -5,11 +5,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/error.h"
-#include "core/kernels/cpu/cpu_layers.h"
-#include "core/kernels/cpu/taken_paths.h"
 #include "core/kernels/linear.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
@@ -81,23 +78,6 @@ at::Tensor packedMaps(const nn::MultiHeadAttention& attention, const at::Tensor&
   return at::cat({attention.query->forward(rows), attention.key->forward(rows),
                   attention.value->forward(rows)},
                  -1);
-}
-
-/// Keys of a cache, [batch, tokens, keyHeads, headDim], as interleavedRows() orders those of a map,
-/// or values, which keep their order; [batch, tokens, heads * headDim].
-at::Tensor sharedRows(const at::Tensor& rows, std::int64_t times, bool isInterleaved) {
-  at::Tensor heads = rows;
-  if (isInterleaved) heads = rows.unflatten(3, {2, -1}).transpose(3, 4).flatten(3);
-  if (times > 1) heads = heads.repeat_interleave(times, 2);
-  return heads.flatten(2);
-}
-
-/// Rows of each head from half-split pairs to interleaved ones, and as often as queries share it.
-at::Tensor interleavedRows(const at::Tensor& weight, std::int64_t headDim, std::int64_t times) {
-  return weight.view({-1, 1, 2, headDim / 2, weight.size(1)})
-      .transpose(2, 3)
-      .expand({-1, times, -1, -1, -1})
-      .reshape({-1, weight.size(1)});
 }
 
 at::Tensor columns(const at::Tensor& bounds, std::int64_t first, std::int64_t count) {
@@ -308,77 +288,6 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
   if (pass.attentionTap) pass.attentionTap(index, at::cat(seen, 2));
   if (drawn.defined()) out.tail = drawn;
   return out;
-}
-
-at::Tensor Decoder::textMask(const DecoderPass& pass) const {
-  const at::Tensor& text = pass.prefix;
-  if (pass.attentionTap) return {};
-  if (!text.defined() || pass.tail.defined() || pass.cache != nullptr || pass.lastKey.defined() ||
-      !text.is_cpu() || config_.heads * config_.headDim != config_.dim)
-    return {};
-  const cpu::BlockShape shape{text.size(0), text.size(1), config_.dim, config_.heads,
-                              at::GradMode::is_enabled()};
-  if (!cpu::takesBlock(shape)) return {};
-  const at::Tensor place = at::arange(text.size(1), at::kLong), query = place.unsqueeze(1);
-  at::Tensor isHidden = place.gt(query);
-  if (pass.firstKey.defined()) {
-    const at::Tensor first = pass.firstKey.unsqueeze(-1);
-    // A query without any key: the layers know what to do.
-    if (first.gt(query).any().item<bool>()) return {};
-    isHidden = isHidden.logical_or(place.lt(first));
-  }
-  return at::zeros(isHidden.sizes(), at::kFloat)
-      .masked_fill_(isHidden, -std::numeric_limits<double>::infinity());
-}
-
-bool Decoder::isImageAfterCache(const DecoderPass& pass) const {
-  if (separation_ != Separation::Deep || pass.cache == nullptr || pass.keepsKeys ||
-      !pass.tail.defined() || !pass.tail.is_cpu() || pass.routing.text.numel() > 0 ||
-      pass.firstKey.defined() || pass.lastKey.defined() || at::GradMode::is_enabled() ||
-      config_.heads * config_.headDim != config_.dim)
-    return false;
-  const std::int64_t tokens = pass.tail.size(0) / pass.batch;
-  return cpu::takesBlock({pass.batch, tokens, config_.dim, config_.heads, false});
-}
-
-DecoderCache::Whole Decoder::wholeOf(const nn::MultiHeadAttention& attention,
-                                     const DecoderCache::Layer& before) const {
-  const std::int64_t times = config_.heads / config_.kvHeads, headDim = config_.headDim;
-  const at::Tensor values = attention.value->weight.view({-1, 1, headDim, config_.dim})
-                                .expand({-1, times, -1, -1})
-                                .reshape({-1, config_.dim});
-  // Scores are the same whatever the order of a head's channels.
-  DecoderCache::Whole parts{
-      at::cat({interleavedRows(attention.query->weight, headDim, 1),
-               interleavedRows(attention.key->weight, headDim, times), values})};
-  if (!before.keys.defined()) return parts;
-  parts.keys = sharedRows(before.keys, times, true);
-  parts.values = sharedRows(before.values, times, false);
-  return parts;
-}
-
-at::Tensor Decoder::whole(const ModalityLayer& layer, const at::Tensor& rows,
-                          const at::Tensor& mask, const at::Tensor& angles,
-                          const DecoderCache::Whole& parts) const {
-  cpu::BlockInput input{.x = rows};
-  input.parameters[cpu::kQkvWeight] = parts.maps;
-  input.keysBefore = parts.keys;
-  input.valuesBefore = parts.values;
-  input.parameters[cpu::kProjWeight] = layer.attention->out->weight;
-  input.parameters[cpu::kNorm1Weight] = layer.attentionNorm->gains();
-  input.parameters[cpu::kNorm2Weight] = layer.mlpNorm->gains();
-  input.parameters[cpu::kFc1Weight] = layer.mlp->in->weight;
-  input.parameters[cpu::kFc2Weight] = layer.mlp->out->weight;
-  input.parameters[cpu::kFc3Weight] = layer.mlp->up->weight;
-  input.norm = nn::NormKind::Rms;
-  input.normEps = config_.eps;
-  input.mlp = nn::MlpKind::SwiGlu;
-  input.heads = config_.heads;
-  input.angles = angles;
-  input.additive = mask;
-  const bool isTaken = cpu::takesBlock(input);
-  cpu::recordCall(cpu::CallKind::Block, isTaken);
-  return isTaken ? cpu::runBlock(input) : at::Tensor();
 }
 
 DecoderStream Decoder::forward(const DecoderPass& asked) const {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/model/capabilities.h"
 #include "core/nn/layers.h"
 #include "core/nn/multi_head_attention.h"
@@ -119,6 +120,14 @@ struct Decoder : torch::nn::Module {
 
   [[nodiscard]] at::Tensor embed(const at::Tensor& tokens) const;      ///< [..] -> [.., dim]
   [[nodiscard]] DecoderStream forward(const DecoderPass& pass) const;  ///< without the last norm
+  /// The same for texts and images that share sequences, each layer as one operation on the CPU.
+  /// \param rows  [B, N, dim], in the order of the columns
+  /// \param pass  without a cache; its prefix and tail are not read
+  /// \returns  like `rows`; undefined where the layers are not one operation
+  [[nodiscard]] at::Tensor forwardSorted(const at::Tensor& rows, const SortedColumns& sorted,
+                                         const DecoderPass& pass) const;
+  /// Whether forwardSorted() would go through, were there such rows.
+  [[nodiscard]] bool takesSorted(const SortedColumns& sorted, const DecoderPass& pass) const;
   /// Rows behind the last layer, each normalised as its modality is.
   [[nodiscard]] at::Tensor finishTail(const at::Tensor& tail, const Routing& routing) const;
   [[nodiscard]] at::Tensor finishText(const at::Tensor& text) const { return norm->forward(text); }
@@ -156,6 +165,9 @@ struct Decoder : torch::nn::Module {
   [[nodiscard]] at::Tensor whole(const ModalityLayer& layer, const at::Tensor& rows,
                                  const at::Tensor& mask, const at::Tensor& angles,
                                  const DecoderCache::Whole& parts) const;
+  /// What the operation is given besides the parameters.
+  [[nodiscard]] cpu::BlockInput wholeInput(const at::Tensor& rows, const at::Tensor& mask,
+                                           const at::Tensor& angles) const;
 
   LlamaConfig config_;
   Separation separation_;

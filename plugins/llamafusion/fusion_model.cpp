@@ -160,6 +160,8 @@ FusionModel::Joint FusionModel::joint(
     throw ShapeError("the sequences have " + std::to_string(routing.image.numel()) +
                      " places of images, and the images fill " + std::to_string(given));
   }
+  if (std::optional<Joint> out = jointSorted(tokens, imageTokens, sequences.imageIndex, pass))
+    return *std::move(out);
   if (prefix > 0) pass.prefix = embed(tokens.narrow(1, 0, prefix));
   if (width > 0) {
     const at::Tensor words =
@@ -181,6 +183,30 @@ FusionModel::Joint FusionModel::joint(
   }
   out.logits = at::cat(logits, 1);
   return out;
+}
+
+std::optional<FusionModel::Joint> FusionModel::jointSorted(const at::Tensor& tokens,
+                                                           const at::Tensor& imageTokens,
+                                                           const at::Tensor& imageIndex,
+                                                           const DecoderPass& pass) const {
+  const SortedColumns sorted = sortedColumns(imageIndex);
+  if (!takesSorted(sorted, pass)) return {};
+  const at::Tensor columns = sorted.columns.expand(tokens.sizes());
+  const std::int64_t batch = tokens.size(0), all = tokens.size(1), text = sorted.text;
+  const at::Tensor textColumns = columns.narrow(1, 0, text);
+  const at::Tensor words = embed(tokens.gather(1, textColumns));
+  const at::Tensor images = imageTokens.reshape({batch, all - text, config_.text.dim});
+  const at::Tensor stream =
+      forwardSorted(at::cat({words, images.to(words.scalar_type())}, 1), sorted, pass);
+  if (!stream.defined()) return {};
+  const auto parts = stream.split_with_sizes({text, all - text}, 1);
+  const at::Tensor logits = Decoder::logits(finishText(parts[0])).flatten(0, 1);
+  const at::Tensor place =
+      at::arange(batch, at::kLong).mul(all).unsqueeze(1).add(textColumns).flatten();
+  return Joint{at::zeros({batch * all, config_.text.vocab}, logits.options())
+                   .index_copy(0, place, logits)
+                   .view({batch, all, -1}),
+               (imageNorm ? imageNorm : norm)->forward(parts[1]).view(imageTokens.sizes())};
 }
 
 MixedPrediction FusionModel::mixed(const MixedSequences& sequences) {

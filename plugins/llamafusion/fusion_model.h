@@ -65,6 +65,11 @@ class FusionModel final : public TextDecoder,
   };
   [[nodiscard]] Joint joint(const MixedSequences& sequences, const at::Tensor& imageTokens,
                             const std::function<void(std::int64_t, const at::Tensor&)>& tap) const;
+  /// The same where each layer is one operation; nothing where that is not taken.
+  [[nodiscard]] std::optional<Joint> jointSorted(const at::Tensor& tokens,
+                                                 const at::Tensor& imageTokens,
+                                                 const at::Tensor& imageIndex,
+                                                 const DecoderPass& pass) const;
   [[nodiscard]] ImageIo& io() const;
   /// Function that gives the probabilities of a pass to the tap.
   /// \param imageIndex  of all keys; the queries are the last of them

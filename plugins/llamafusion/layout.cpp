@@ -124,4 +124,19 @@ Routing routingOf(const at::Tensor& imageIndex, std::int64_t batch, at::Device d
   return routing;
 }
 
+SortedColumns sortedColumns(const at::Tensor& imageIndex) {
+  const Rows rows(imageIndex);
+  SortedColumns sorted;
+  for (std::int64_t row = 0; row < rows.count(); ++row) {
+    const std::int64_t text = std::count(rows[row], rows[row] + rows.width(), 0);
+    if (row > 0 && text != sorted.text) return {};
+    sorted.text = text;
+  }
+  sorted.columns = filled(imageIndex, rows, [&](const std::int64_t* image, std::int64_t* column) {
+    std::int64_t *text = column, *images = column + sorted.text;
+    for (std::int64_t i = 0; i < rows.width(); ++i) *(image[i] > 0 ? images : text)++ = i;
+  });
+  return sorted;
+}
+
 }  // namespace vitrine::llamafusion

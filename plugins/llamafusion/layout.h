@@ -51,4 +51,13 @@ struct Routing {
 [[nodiscard]] Routing routingOf(const at::Tensor& imageIndex, std::int64_t batch,
                                 at::Device device);
 
+/// Columns of a batch whose samples all have as many tokens of images: those of the text, then
+/// those of images, both in the order of the sequence.
+struct SortedColumns {
+  at::Tensor columns;     ///< int64, of the shape of the image index; undefined: numbers differ
+  std::int64_t text = 0;  ///< how many of them are text
+};
+/// On the CPU.
+[[nodiscard]] SortedColumns sortedColumns(const at::Tensor& imageIndex);
+
 }  // namespace vitrine::llamafusion
