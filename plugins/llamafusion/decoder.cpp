@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
@@ -135,7 +136,14 @@ DecoderCache::Layer DecoderCache::layer(std::int64_t i) const {
 }
 
 DecoderCache::Layer DecoderCache::extended(std::int64_t i, const Layer& more) {
-  const c10::NoGradGuard noGradient;
+  const Layer all = written(i, more);
+  // Tensors of inference cannot be kept for a gradient.
+  if (!at::GradMode::is_enabled()) return all;
+  return {all.keys.clone(), all.values.clone()};
+}
+
+DecoderCache::Layer DecoderCache::written(std::int64_t i, const Layer& more) {
+  const c10::InferenceMode inference;
   Layer& room = rooms_[static_cast<std::size_t>(i)];
   const std::int64_t before = length(), count = more.keys.size(1), after = before + count;
   if (!room.keys.defined() || room.keys.size(1) < after) {

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
 
 #include "core/base/error.h"
 #include "core/model/weights.h"
@@ -109,9 +110,18 @@ at::Tensor TextDecoder::next(const at::Tensor& tokens, Cache* cache, Rows rows) 
     pass.cache = &decoderCache(*cache);
     pass.keepsKeys = true;
   }
-  at::Tensor stream = text(tokens, std::move(pass));
-  if (rows == Rows::Last) stream = stream.narrow(1, stream.size(1) - 1, 1);
-  return Decoder::logits(finishText(stream));
+  const auto logitsOf = [&] {
+    at::Tensor stream = text(tokens, std::move(pass));
+    if (rows == Rows::Last) stream = stream.narrow(1, stream.size(1) - 1, 1);
+    return Decoder::logits(finishText(stream));
+  };
+  if (cache == nullptr || at::GradMode::is_enabled()) return logitsOf();
+  at::Tensor logits;
+  {
+    const c10::InferenceMode inference;
+    logits = logitsOf();
+  }
+  return logits.clone();  // a tensor that callers may change
 }
 
 at::Tensor TextDecoder::logits(const TokenRows& rows) {

@@ -122,6 +122,31 @@ TEST(LlamaCache, DecodingTokenByTokenEqualsOneForward) {
   EXPECT_TRUE(testing::isClose(again, whole.narrow(1, 8, 1), 1e-5));
 }
 
+TEST(LlamaCache, ContinuesWithAndWithoutAGradient) {
+  const auto model = build(tiny());
+  auto& language = *capabilityOf<LanguageModel>(*model);
+  const at::Tensor tokens = someTokens(2, 9, 40);
+  const auto cache = language.makeCache(2);
+  const auto next = [&](std::int64_t from, std::int64_t count) {
+    return language.next(tokens.narrow(1, from, count), cache.get(), LanguageModel::Rows::All);
+  };
+  std::vector<at::Tensor> parts;
+  {
+    const c10::NoGradGuard noGradient;
+    parts.push_back(next(0, 4));
+  }
+  parts[0].add_(1).sub_(1);  // logits may be changed in place
+  parts.push_back(next(4, 2));
+  parts[1].sum().backward();
+  const auto parameters = model->module().named_parameters();
+  EXPECT_GT(parameters["model.layers.0.self_attn.q_proj.weight"].grad().abs().max().item<double>(),
+            0);
+  const c10::NoGradGuard noGradient;
+  parts.push_back(next(6, 3));
+  EXPECT_TRUE(testing::isClose(at::cat(parts, 1),
+                               language.next(tokens, nullptr, LanguageModel::Rows::All), 1e-5));
+}
+
 TEST(LlamaCache, RoomGrowsAndIsWrittenAgainFromTheBeginning) {
   for (const std::int64_t keyHeads : {1, 4}) {
     Json values = tiny();
