@@ -6,12 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "core/config/experiment.h"
 #include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/taken_paths.h"
 #include "core/model/text_image_model.h"
-#include "plugins/llamafusion/architectures.h"
 #include "tests/core/nn/tensors.h"
+#include "tests/plugins/llamafusion/small_fusion.h"
 #include "tests/support/every_cpu_path.h"
 #include "tests/support/golden/case.h"
 
@@ -22,30 +21,9 @@ constexpr std::int64_t kImages = 6;
 
 /// 16 patches of each image; 6 images are enough rows for one operation.
 std::shared_ptr<Model> drawingModel(std::int64_t keyHeads) {
-  Json values{{"dim", 32},
-              {"depth", 2},
-              {"heads", 4},
-              {"kv_heads", keyHeads},
-              {"ffn_hidden", 48},
-              {"vocab", 40},
-              {"bos_id", 1},
-              {"eos_id", 2},
-              {"boi_id", 38},
-              {"eoi_id", 39},
-              {"image_patch", 2},
-              {"image_io", "linear"},
-              {"latent_channels", 1},
-              {"max_positions", 64},
-              {"latent_size", {8, 8}}};
-  const LlamaFusionArchitecture architecture;
-  for (const Problem& problem : resolveItem(architecture.card().schema, "model", values))
-    ADD_FAILURE() << problem.sentence();
-  auto model = architecture.build(Config(values), 5);
-  const at::NoGradGuard noGradient;
-  std::uint64_t seed = 20;
-  for (const at::Tensor& parameter : model->module().parameters())
-    parameter.add_(nn::randomFloats(parameter.sizes(), seed++), 0.05);
-  return model;
+  Json values = smallFusion(8);
+  values["kv_heads"] = keyHeads;
+  return movedFusion(values);
 }
 
 struct Step {

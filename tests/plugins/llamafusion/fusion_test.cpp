@@ -12,6 +12,7 @@
 #include "plugins/llamafusion/architectures.h"
 #include "plugins/llamafusion/image_io.h"
 #include "plugins/llamafusion/layout.h"
+#include "tests/plugins/llamafusion/small_fusion.h"
 #include "tests/support/golden/case.h"
 #include "tests/support/golden/llamafusion.h"
 #include "tests/support/refusal.h"
@@ -30,22 +31,9 @@ std::shared_ptr<Model> build(const Architecture& architecture, Json values,
 }
 
 Json tiny(const char* separation) {
-  return {{"dim", 32},
-          {"depth", 2},
-          {"heads", 4},
-          {"kv_heads", 2},
-          {"ffn_hidden", 48},
-          {"vocab", 40},
-          {"max_positions", 64},
-          {"bos_id", 1},
-          {"eos_id", 2},
-          {"boi_id", 38},
-          {"eoi_id", 39},
-          {"separation", separation},
-          {"image_io", "linear"},
-          {"image_patch", 2},
-          {"latent_channels", 1},
-          {"latent_size", {6, 6}}};
+  Json values = smallFusion(6);
+  values["separation"] = separation;
+  return values;
 }
 
 /// BOS t t BOI image EOI t, for two samples.

@@ -10,13 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/experiment.h"
 #include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/taken_paths.h"
 #include "core/model/text_image_model.h"
-#include "plugins/llamafusion/architectures.h"
 #include "plugins/llamafusion/layout.h"
 #include "tests/core/nn/tensors.h"
+#include "tests/plugins/llamafusion/small_fusion.h"
 #include "tests/support/every_cpu_path.h"
 #include "tests/support/golden/case.h"
 
@@ -35,32 +34,12 @@ struct SortedCase {
 
 std::shared_ptr<Model> fusedModel(const SortedCase& c, at::ScalarType type) {
   const std::int64_t side = c.images == 1 ? 8 : 4;
-  Json values{{"dim", 32},
-              {"depth", 2},
-              {"heads", 4},
-              {"kv_heads", c.keyHeads},
-              {"ffn_hidden", 48},
-              {"vocab", 40},
-              {"bos_id", 1},
-              {"eos_id", 2},
-              {"boi_id", 38},
-              {"eoi_id", 39},
-              {"separation", c.separation},
-              {"mask", c.mask},
-              {"image_positions", c.imagePositions},
-              {"image_patch", 2},
-              {"image_io", "linear"},
-              {"latent_channels", 1},
-              {"max_positions", 64},
-              {"latent_size", {side, side}}};
-  const LlamaFusionArchitecture architecture;
-  for (const Problem& problem : resolveItem(architecture.card().schema, "model", values))
-    ADD_FAILURE() << problem.sentence();
-  auto model = architecture.build(Config(values), 5);
-  const at::NoGradGuard noGradient;
-  std::uint64_t seed = 20;
-  for (const at::Tensor& parameter : model->module().parameters())
-    parameter.add_(nn::randomFloats(parameter.sizes(), seed++), 0.05);
+  Json values = smallFusion(side);
+  values["kv_heads"] = c.keyHeads;
+  values["separation"] = c.separation;
+  values["mask"] = c.mask;
+  values["image_positions"] = c.imagePositions;
+  auto model = movedFusion(values);
   model->module().to(type);
   return model;
 }
