@@ -104,14 +104,14 @@ class Chunk {
       float* target = out + part.row * outStride;
       Start start{begin.isOut ? target : nullptr, outStride};
       if (begin.bias != kBlockParameters)
-        start = {from(p.kinds[part.kind].parameters[begin.bias], begin.firstChannel), 0};
+        start = {shifted(p.kinds[part.kind].parameters[begin.bias], begin.firstChannel), 0};
       gemm(p.factor, part.rows, columns, depth,
            packLeft(p.factor, part.rows, depth, rowsFrom(left, part.row), packed),
            (maps.kinds[part.kind].*map).data(), start, target, outStride);
     });
   }
 
-  static const float* from(const float* values, std::int64_t index) {
+  static const float* shifted(const float* values, std::int64_t index) {
     return values == nullptr ? nullptr : values + index;
   }
   static MatrixView rowsFrom(const MatrixView& all, std::int64_t row) {
@@ -137,7 +137,7 @@ class Chunk {
     return p.kinds[0].isOfImage[which] ? (first + image) * p.width : 0;
   }
   [[nodiscard]] const float* parameterOf(std::size_t which, const Part& part) const {
-    return from(p.kinds[part.kind].parameters[which], offsetOf(which, part.image));
+    return shifted(p.kinds[part.kind].parameters[which], offsetOf(which, part.image));
   }
 
   /// Calls body(part) for each part of a norm's rows that has gains of its own: all rows, those of
@@ -172,7 +172,7 @@ class Chunk {
     shape.queries -= skipped;
     shape.firstQuery += skipped;
     for (const float** mask : {&shape.additive, &shape.multiplicative})
-      *mask = from(*mask, skipped * p.keys());
+      *mask = shifted(*mask, skipped * p.keys());
     return shape;
   }
 
