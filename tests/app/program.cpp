@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -87,12 +88,16 @@ Program::~Program() {
 void Program::signal(int number) const { signalProcess(pid_, number); }
 
 bool Program::hasTaken(int number) const {
-  std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+  std::istringstream status(fileOfSystem("status"));
   for (std::string line; std::getline(status, line);) {
     if (!line.starts_with("SigPnd:") && !line.starts_with("ShdPnd:")) continue;
     if ((std::stoull(line.substr(7), nullptr, 16) >> (number - 1) & 1) != 0) return false;
   }
   return true;
+}
+
+std::string Program::fileOfSystem(const std::string& name) const {
+  return readText("/proc/" + std::to_string(pid_) + "/" + name);
 }
 
 bool Program::waitForError(const std::string& text) const {
@@ -108,6 +113,17 @@ bool Program::waitForError(const std::string& text) const {
 Ended Program::wait() {
   return {
       .code = exitCodeOf(std::exchange(pid_, -1)), .out = readText(out_), .err = readText(err_)};
+}
+
+Variable::Variable(const char* name, const std::optional<std::string>& value) : name_(name) {
+  if (const char* before = std::getenv(name)) before_ = before;
+  set(value);
+}
+
+Variable::~Variable() { set(before_); }
+
+void Variable::set(const std::optional<std::string>& value) const {
+  value ? ::setenv(name_, value->c_str(), /*replace=*/1) : ::unsetenv(name_);
 }
 
 std::string deviceLocks() { return sharedFolder().string() + "-" + std::to_string(::getpid()); }
@@ -137,8 +153,8 @@ gsa_reduction = [4, 1]
 name = "classification"
 [data]
 dataset = "idx"
-folder = ")" + (sharedFolder() / "images").string() +
-         "\"\n";
+folder = ")" +
+         (sharedFolder() / "images").string() + "\"\n";
 }
 
 Scratch::Scratch() : folder_(newName("vitrine-scratch-")) { fs::create_directories(folder_); }

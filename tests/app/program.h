@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class Program {
   void signal(int number) const;
   /// Whether none of these signals waits for it any more.
   [[nodiscard]] bool hasTaken(int number) const;
+  /// What the system says in this file of the process: "status", "smaps".
+  [[nodiscard]] std::string fileOfSystem(const std::string& name) const;
   /// Waits until stderr holds `text`. \returns false after two minutes or when the program ended
   /// without it
   [[nodiscard]] bool waitForError(const std::string& text) const;
@@ -35,6 +38,22 @@ class Program {
  private:
   int pid_ = -1;
   std::filesystem::path out_, err_;
+};
+
+/// An environment variable of the programs that start while it lives.
+class Variable {
+ public:
+  /// \param value  none: the variable is not set
+  Variable(const char* name, const std::optional<std::string>& value);
+  ~Variable();
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  void set(const std::optional<std::string>& value) const;
+
+  const char* name_;
+  std::optional<std::string> before_;
 };
 
 /// Names the devices of this process: its queues and those of another process do not wait for each

@@ -35,22 +35,6 @@ namespace {
 using ::testing::IsEmpty;
 using Link = remote::RemoteState::Link;
 
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old, hadOne_ = true;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { hadOne_ ? ::setenv(name_, old_.c_str(), 1) : ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::string old_;
-  bool hadOne_ = false;
-};
-
 void writeProgram(const std::string& file, const std::string& text) {
   std::ofstream(file) << text;
   ::chmod(file.c_str(), 0755);

@@ -10,6 +10,8 @@
 namespace vitrine::test {
 namespace {
 
+using ::testing::ContainsRegex, ::testing::HasSubstr;
+
 /// One long run of the shared folder; every step writes no checkpoint of its own.
 std::vector<std::string> longRun(const Scratch& scratch, const std::string& steps = "100000") {
   return {"train",
@@ -30,6 +32,18 @@ Json shown(const Scratch& scratch) {
 struct Signals : ::testing::Test {
   Scratch scratch;
 };
+
+TEST_F(Signals, ARunAsksForLargePages) {
+  const Variable spinning("GOMP_SPINCOUNT", std::nullopt), tunables("GLIBC_TUNABLES", std::nullopt);
+  const Program program(longRun(scratch));
+  ASSERT_TRUE(program.waitForError(" images/s")) << "no progress was seen";
+  EXPECT_THAT(program.fileOfSystem("environ"), HasSubstr("GLIBC_TUNABLES=glibc.malloc.hugetlb=1"));
+  // The C library asks where the system gives them to those who ask: the flag "hg" of memory.
+  if (readText("/sys/kernel/mm/transparent_hugepage/enabled").find("[madvise]") ==
+      std::string::npos)
+    return;
+  EXPECT_THAT(program.fileOfSystem("smaps"), ContainsRegex("VmFlags:[a-z ]* hg "));
+}
 
 TEST_F(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeContinues) {
   Program program(longRun(scratch));

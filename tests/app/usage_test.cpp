@@ -30,15 +30,13 @@ TEST(CommandLine, AnUnknownVerbListsTheKnownOnesAndSuggestsTheNearest) {
 
 TEST(CommandLine, AVerbThatComputesLetsThreadsThatWaitSleepSoon) {
   // OpenMP says at its load what it has read.
-  ::setenv("OMP_DISPLAY_ENV", "verbose", 1);
-  const char* own = std::getenv("GOMP_SPINCOUNT");
-  const std::string before = own == nullptr ? "" : own;
-  ::unsetenv("GOMP_SPINCOUNT");
-  const std::string read = vitrine({"plugins", "--json"}).err;
-  ::setenv("GOMP_SPINCOUNT", "77", 1);
+  const Variable shown("OMP_DISPLAY_ENV", "verbose");
+  const std::string read = [] {
+    const Variable none("GOMP_SPINCOUNT", std::nullopt);
+    return vitrine({"plugins", "--json"}).err;
+  }();
+  const Variable own("GOMP_SPINCOUNT", "77");
   const std::string chosen = vitrine({"plugins", "--json"}).err;
-  ::unsetenv("OMP_DISPLAY_ENV");
-  own == nullptr ? ::unsetenv("GOMP_SPINCOUNT") : ::setenv("GOMP_SPINCOUNT", before.c_str(), 1);
   ASSERT_NE(read.rfind("GOMP_SPINCOUNT"), std::string::npos) << read;
   EXPECT_THAT(read.substr(read.rfind("GOMP_SPINCOUNT")), Names("'10000'"));
   EXPECT_THAT(chosen.substr(std::min(chosen.size(), chosen.rfind("GOMP_SPINCOUNT"))),
@@ -442,14 +440,8 @@ TEST(Plugins, ListsWhatIsLoadedWithItsHash) {
   EXPECT_TRUE(hasVit);
 }
 
-/// VITRINE_CPU of the programs that a test starts.
-struct CpuVariable {
-  explicit CpuVariable(const char* value) { ::setenv("VITRINE_CPU", value, 1); }
-  ~CpuVariable() { ::unsetenv("VITRINE_CPU"); }
-};
-
 TEST(Program, RefusesAPathOfTheProcessorThatItDoesNotKnow) {
-  const CpuVariable wrong("avx9");
+  const Variable wrong("VITRINE_CPU", "avx9");
   for (const char* verb : {"runs", "train"}) {
     const Ended ended = vitrine({verb});
     EXPECT_EQ(ended.code, 2) << verb;
@@ -462,7 +454,7 @@ TEST(Program, RefusesAPathOfTheProcessorThatItDoesNotKnow) {
 }
 
 TEST(Doctor, NamesThePathOfTheProcessorThatIsForced) {
-  const CpuVariable forced("baseline");
+  const Variable forced("VITRINE_CPU", "baseline");
   const Json report = vitrine({"doctor", "--json"}).json();
   EXPECT_EQ(report.at("cpu_path").at("ok"), true);
   EXPECT_EQ(report.at("cpu_path").at("text").get<std::string>().rfind("baseline", 0), 0u);

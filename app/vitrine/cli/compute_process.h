@@ -41,6 +41,9 @@ inline void becomeComputeProcess(char** words) {
   constexpr const char* kSpinning = "GOMP_SPINCOUNT";
   const bool isSet = std::getenv(kSpinning) != nullptr;
   ::setenv(kSpinning, "10000", /*replace=*/0);
+  // Rows of heads and maps lie a few kilobytes apart. On pages of 4 KiB most of them need an entry
+  // of their own in the processor's table, which has room for fewer.
+  ::setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", /*replace=*/0);
   limitLibraries();
   if (isSet) return;
   std::error_code error;
