@@ -241,9 +241,7 @@ bool isOwn(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
   if (!isOwn(x, weight, bias)) return at::linear(x, weight, bias);
-  const bool hasGradient =
-      at::GradMode::is_enabled() &&
-      (x.requires_grad() || weight.requires_grad() || (bias.defined() && bias.requires_grad()));
+  const bool hasGradient = isDifferentiated({x, weight, bias});
   const std::int64_t rows = rowsOf(x);
   if (!hasGradient && rows <= kThinRows) return fewRows(x.contiguous(), weight, bias);
   if (rows < kPackedRows && !isSmall(x, weight)) return at::linear(x, weight, bias);

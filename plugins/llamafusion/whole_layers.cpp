@@ -2,10 +2,10 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/first_derivative.h"
 #include "core/kernels/cpu/taken_paths.h"
 #include "plugins/llamafusion/decoder.h"
 
@@ -61,8 +61,6 @@ at::Tensor inOrder(const at::Tensor& values, const at::Tensor& columns) {
   if (columns.dim() == 1) return values.index_select(-1, columns);
   return values.expand(columns.sizes()).gather(1, columns);
 }
-
-bool isTrained(const at::Tensor& values) { return values.defined() && values.requires_grad(); }
 
 }  // namespace
 
@@ -157,7 +155,7 @@ at::Tensor Decoder::forwardSorted(const at::Tensor& rows, const SortedColumns& s
   const cpu::BlockInput common = wholeInput(rows, hidingMask(isHidden), angles);
   at::Tensor stream = rows;
   // Text before every image, as long as nothing below is trained.
-  bool isConstant = at::GradMode::is_enabled() && !isTrained(embedding);
+  bool isConstant = at::GradMode::is_enabled() && !kernels::isDifferentiated({embedding});
   for (const std::shared_ptr<DecoderLayer>& layer : layers) {
     const ModalityLayer& text = *layer;
     cpu::BlockInput input = common;
@@ -170,8 +168,7 @@ at::Tensor Decoder::forwardSorted(const at::Tensor& rows, const SortedColumns& s
           attention, *layer->image,
           isDeep ? wholeOf(*attention.attention, {}).maps : input.parameters[cpu::kQkvWeight]);
       input.firstOther = sorted.text;
-      isConstant =
-          isConstant && std::none_of(input.parameters.begin(), input.parameters.end(), isTrained);
+      isConstant = isConstant && !kernels::isDifferentiated(input.parameters);
       input.constantTokens = isConstant ? pass.routing.prefix : 0;
     }
     stream = runIfTaken(input);

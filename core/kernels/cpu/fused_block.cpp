@@ -309,12 +309,6 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
   }
 };
 
-bool isTrained(const at::Tensor& values) { return values.defined() && values.requires_grad(); }
-
-bool isAnyTrained(const BlockParameters& parameters) {
-  return std::any_of(parameters.begin(), parameters.end(), isTrained);
-}
-
 at::Tensor plain(const at::Tensor& values) {
   return values.defined() ? values.detach().to(at::kFloat).contiguous() : values;
 }
@@ -366,9 +360,7 @@ at::Tensor runWhole(const BlockInput& input) {
   for (const at::Tensor& parameter : parameters) {
     if (parameter.defined()) given.push_back(parameter);
   }
-  const bool isTraining = at::GradMode::is_enabled() &&
-                          (x.requires_grad() || std::any_of(given.begin(), given.end(), isTrained));
-  if (!isTraining) {
+  if (!kernels::isDifferentiated({x}) && !kernels::isDifferentiated(given)) {
     BlockPlan plan = planOf(x, parameters, constants, settings);
     // Images by themselves: a small batch is shared by all threads.
     const std::int64_t threads = at::get_num_threads();
@@ -407,8 +399,9 @@ bool takesOthers(const BlockInput& input) {
   if (input.firstOther == 0 || input.firstOther >= tokens || input.row >= 0 ||
       input.keysBefore.defined() || !input.parameters[kQkvWeight].defined())
     return false;
-  if (input.constantTokens > 0 && (input.constantTokens > input.firstOther ||
-                                   isAnyTrained(input.parameters) || isTrained(input.additive)))
+  if (input.constantTokens > 0 &&
+      (input.constantTokens > input.firstOther || kernels::isDifferentiated({input.additive}) ||
+       kernels::isDifferentiated(input.parameters)))
     return false;
   for (std::size_t i = 0; i < kBlockParameters; ++i) {
     const at::Tensor &one = input.parameters[i], &other = input.others[i];
@@ -432,10 +425,9 @@ bool takesBlock(const BlockInput& input) {
   const bool hasAttention = input.parameters[kQkvWeight].defined();
   const std::int64_t tokens = x.size(1), width = x.size(2);
   const std::int64_t queries = input.row < 0 ? tokens : 1;
-  const bool hasGradient =
-      at::GradMode::is_enabled() &&
-      (x.requires_grad() || isTrained(input.additive) || isAnyTrained(input.parameters) ||
-       (input.firstOther >= 0 && isAnyTrained(input.others)));
+  const bool hasGradient = kernels::isDifferentiated({x, input.additive}) ||
+                           kernels::isDifferentiated(input.parameters) ||
+                           (input.firstOther >= 0 && kernels::isDifferentiated(input.others));
   // The products of half types were not measured beyond the widths of training.
   const bool isTraining = hasGradient || *factor != Factor::Float32;
   const BlockShape shape{x.size(0), tokens, width, input.heads, isTraining};

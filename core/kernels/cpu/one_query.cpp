@@ -3,12 +3,12 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
-#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/first_derivative.h"
 #include "core/kernels/cpu/kernels.h"
 #include "core/kernels/cpu/path_rule.h"
 
@@ -23,10 +23,9 @@ bool isPlain(const at::Tensor& x) {
 }  // namespace
 
 bool takesOneQuery(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
-  const bool hasGradient = at::GradMode::is_enabled() &&
-                           (query.requires_grad() || key.requires_grad() || value.requires_grad());
-  return hasOwnLoops() && !hasGradient && query.size(2) == 1 && isPlain(query) && isPlain(key) &&
-         isPlain(value) && !at::autocast::is_autocast_enabled(at::kCPU);
+  return hasOwnLoops() && !kernels::isDifferentiated({query, key, value}) && query.size(2) == 1 &&
+         isPlain(query) && isPlain(key) && isPlain(value) &&
+         !at::autocast::is_autocast_enabled(at::kCPU);
 }
 
 at::Tensor attendOneQuery(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
