@@ -182,7 +182,7 @@ class MlstmNode : public torch::autograd::Function<MlstmNode> {
       torch::autograd::AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
       const at::Tensor& v, const at::Tensor& logInput, const at::Tensor& logForget,
       const std::optional<at::Tensor>& memory, const std::optional<at::Tensor>& sum,
-      const std::optional<at::Tensor>& start, const MlstmOptions& options) {
+      const std::optional<at::Tensor>& start, const MlstmOptions& options, bool isTrained) {
     const Inputs in{q,
                     k,
                     v,
@@ -191,11 +191,17 @@ class MlstmNode : public torch::autograd::Function<MlstmNode> {
                     memory ? memory->contiguous() : at::Tensor(),
                     sum ? sum->contiguous() : at::Tensor(),
                     start ? start->contiguous() : at::Tensor()};
-    const MlstmOutput out = takesOwnLoops(in, options) ? cpu::mlstmForward(fastCall(in, options))
-                                                       : plainForward(in, options);
+    at::Tensor scores;
+    MlstmOutput out;
+    if (takesOwnLoops(in, options)) {
+      cpu::MlstmCellCall call = fastCall(in, options);
+      call.keepsScores = isTrained;
+      out = cpu::mlstmForward(call, scores);
+    } else {
+      out = plainForward(in, options);
+    }
     torch::autograd::variable_list saved(in.begin(), in.end());
-    saved.push_back(out.h);
-    saved.push_back(out.signedSum);
+    saved.insert(saved.end(), {out.h, out.signedSum, scores});
     context->save_for_backward(saved);
     auto& kept = context->saved_data;
     kept["form"] = static_cast<std::int64_t>(options.form);
@@ -214,7 +220,7 @@ class MlstmNode : public torch::autograd::Function<MlstmNode> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
     refuseSecondDerivative("an mLSTM");
-    torch::autograd::variable_list out(kInputs + 1);
+    torch::autograd::variable_list out(kInputs + 2);
     if (!gradients[0].defined()) return out;
     const auto saved = context->get_saved_variables();
     Inputs in;
@@ -230,7 +236,8 @@ class MlstmNode : public torch::autograd::Function<MlstmNode> {
     const at::Tensor slope = gradients[0].to(h.scalar_type());
     Inputs slopes;
     if (takesOwnLoops(in, options)) {
-      cpu::MlstmCellGradients fast = cpu::mlstmBackward(fastCall(in, options), h, signedSum, slope);
+      cpu::MlstmCellGradients fast =
+          cpu::mlstmBackward(fastCall(in, options), {h, signedSum, saved[kInputs + 2]}, slope);
       slopes = {fast.q,         fast.k,
                 fast.v,         fast.logInput,
                 fast.logForget, fast.start.memory,
@@ -275,9 +282,13 @@ MlstmOutput mlstm(const MlstmInput& in, const MlstmOptions& wanted) {
     memory = in.start.memory.to(type), sum = in.start.sum.to(type);
     start = in.start.stabiliser.to(at::kDouble);
   }
-  const auto made = MlstmNode::apply(
-      widened(in.q), widened(in.k), widened(in.v), logGate(options.inputGate, in.inputGate),
-      logGate(options.forgetGate, in.forgetGate), memory, sum, start, options);
+  const at::Tensor q = widened(in.q), k = widened(in.k), v = widened(in.v),
+                   logInput = logGate(options.inputGate, in.inputGate),
+                   logForget = logGate(options.forgetGate, in.forgetGate);
+  const bool isTrained = isDifferentiated(
+      {q, k, v, logInput, logForget, in.start.memory, in.start.sum, in.start.stabiliser});
+  const auto made = MlstmNode::apply(q, k, v, logInput, logForget, memory, sum, start, options,
+                                     isTrained);
   MlstmOutput out{made[0], made[1], made[2], {}};
   if (options.lastState == LastState::Keep) out.last = {made[3], made[4], made[5]};
   return out;

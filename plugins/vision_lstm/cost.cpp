@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/kernels/mlstm.h"
 #include "plugins/vision_lstm/state.h"
 
 namespace vitrine::vision_lstm {
@@ -82,6 +83,12 @@ BlockCost cellCost(const VisionLstmConfig& c, std::int64_t tokens) {
   // q, k, v and the output, with its stabiliser and sum.
   cost.activationBytes =
       nn::kFloatBytes * (4 * count * inner + 2 * count * static_cast<double>(c.heads));
+  if (c.cell.form == kernels::MlstmForm::Chunkwise) {  // the scores within chunks, on a CPU
+    const std::int64_t chunk =
+        c.cell.chunk > 0 ? c.cell.chunk : kernels::mlstmChunk(tokens, c.inner() / c.heads);
+    cost.activationBytes += nn::kFloatBytes * count * static_cast<double>(c.heads) *
+                            static_cast<double>(std::min(chunk, tokens));
+  }
   return cost;
 }
 

@@ -41,16 +41,15 @@ void decayRows(const DecayRows& p, float* products, float* sums) {
   }
 }
 
-void decayRowsBackward(const DecayRows& p, const float* shifts, float* products, float* slopes) {
+void decayRowsBackward(const DecayRows& p, const float* factors, const float* shifts,
+                       float* slopes) {
   for (std::int64_t r = 0; r < p.rows; ++r) {
-    float *row = products + r * p.stride, *slope = slopes + r * p.stride;
-    const Vector shift = all(shifts[r]);
+    float* row = slopes + r * p.stride;
+    const Vector shift = all(shifts[r]), own = all(factors[r]);
     walkDecay(p, r, [&](auto lanes, std::int64_t c, Vector factor) {
-      lanes.write(row + c, lanes.read(row + c) * factor);
-      lanes.write(slope + c, (lanes.read(slope + c) + shift) * factor);
+      lanes.write(row + c, (own * lanes.read(row + c) + shift) * factor);
     });
     clearAfter(p, r, row);
-    clearAfter(p, r, slope);
   }
 }
 
@@ -64,14 +63,21 @@ void scaleRows(std::int64_t rows, std::int64_t width, const float* x, std::int64
   }
 }
 
+/// Half a vector's floats as doubles. The compiler makes many small conversions of the last one.
+using Doubles = double __attribute__((vector_size(4 * VITRINE_LANES)));
+VITRINE_INLINE Doubles doublesOf(const float* from) {
+#if VITRINE_LANES == 16
+  return reinterpret_cast<Doubles>(_mm512_maskz_cvtps_pd(0xFF, _mm256_loadu_ps(from)));
+#elif VITRINE_LANES == 8
+  return reinterpret_cast<Doubles>(_mm256_cvtps_pd(_mm_loadu_ps(from)));
+#else
+  return Doubles{from[0], from[1]};
+#endif
+}
+
 double dotInDouble(std::int64_t count, const float* a, const float* b) {
   constexpr std::int64_t kHalf = kLanes / 2;
-  using Half = float __attribute__((vector_size(4 * kHalf), aligned(4), may_alias));
-  using Doubles = double __attribute__((vector_size(8 * kHalf)));
-  const auto product = [&](std::int64_t c) {
-    return __builtin_convertvector(*reinterpret_cast<const Half*>(a + c), Doubles) *
-           __builtin_convertvector(*reinterpret_cast<const Half*>(b + c), Doubles);
-  };
+  const auto product = [&](std::int64_t c) { return doublesOf(a + c) * doublesOf(b + c); };
   Doubles low = {}, high = {};
   std::int64_t c = 0;
   for (; c + kLanes <= count; c += kLanes) low += product(c), high += product(c + kHalf);

@@ -53,11 +53,11 @@ MatrixView packLeft(Factor factor, std::int64_t rows, std::int64_t depth, const 
 
 void gemm(Factor factor, std::int64_t rows, std::int64_t columns, std::int64_t depth,
           const MatrixView& left, const float* right, const Start& start, float* out,
-          std::int64_t outStride) {
+          std::int64_t outStride, const Triangle& triangle) {
   const Kernels& loops = kernels();
   const Product product{
       rows,  columns,      wordsOf(factor, depth), left.values, left.rowStride, left.columnStride,
-      right, start.values, start.stride,           out,         outStride};
+      right, start.values, start.stride,           out,         outStride,      triangle};
   (factor == Factor::BFloat16 ? loops.pairs->multiply : loops.multiply)(product);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/engine_export.h"
+#include "core/kernels/cpu/kernels.h"
 
 namespace vitrine::cpu {
 
@@ -79,6 +80,7 @@ struct Start {
 /// \param right    of packRight()
 VITRINE_ENGINE_EXPORT void gemm(Factor factor, std::int64_t rows, std::int64_t columns,
                                 std::int64_t depth, const MatrixView& left, const float* right,
-                                const Start& start, float* out, std::int64_t outStride);
+                                const Start& start, float* out, std::int64_t outStride,
+                                const Triangle& triangle = {});
 
 }  // namespace vitrine::cpu

@@ -12,6 +12,18 @@
 
 namespace vitrine::cpu {
 
+/// What of a product counts where two of its three directions are tokens, and later ones do not.
+/// Tiles leave out the rest as far as their own rows and columns allow.
+struct Triangle {
+  enum Kind {
+    None,         ///< all of it counts
+    Result,       ///< row r is wanted up to column first + r, the rest is left undefined
+    LeftRows,     ///< row r of the left factor is zero after first + r along the depth
+    LeftColumns,  ///< row r of the left factor is zero before r - first along the depth
+  } kind = None;
+  std::int64_t first = 0;
+};
+
 /// out[i][j] = start[i][j] + sum_k left[i][k] right[k][j], the sum in the order of k.
 struct Product {
   std::int64_t rows, columns;
@@ -23,6 +35,7 @@ struct Product {
   std::int64_t startStride;
   float* out;
   std::int64_t outStride;
+  Triangle triangle;
 };
 
 /// Some columns of a right factor on their way into one panel.
@@ -157,8 +170,8 @@ struct Kernels {
 
   /// Products become scores, zero after the query; `sums` receives those of each row.
   void (*decayRows)(const DecayRows& rows, float* products, float* sums);
-  /// The same of products; slopes become (slope + shifts[r]) * weight.
-  void (*decayRowsBackward)(const DecayRows& rows, const float* shifts, float* products,
+  /// Slopes of scores become those of products: (factors[r] * slope + shifts[r]) * weight.
+  void (*decayRowsBackward)(const DecayRows& rows, const float* factors, const float* shifts,
                             float* slopes);
   /// out[r][c] = factors[r] * x[r][c]
   void (*scaleRows)(std::int64_t rows, std::int64_t width, const float* x, std::int64_t stride,

@@ -116,13 +116,29 @@ VITRINE_INLINE void fillNarrowTile(FillTile fill, Tile tile, std::int64_t rows,
 /// Words of the depth that tiles walk along at once. On AVX2 a panel's 32 KiB then stay in the
 /// first cache for all tiles of its columns. A tile's rows are copied together for as many.
 constexpr std::int64_t kTileDepth = 512;
+/// Floats over which a left factor may lie to be read in place by all columns.
+constexpr std::int64_t kNear = 1 << 14;
+
+/// A part of the depth.
+struct Words {
+  std::int64_t first, end;
+};
+
+/// Those of `words` in which rows [row, end) of the left factor may hold anything but zeros.
+VITRINE_INLINE Words usedWords(const Product& p, std::int64_t row, std::int64_t end, Words words) {
+  const std::int64_t zeros = p.triangle.kind == Triangle::LeftColumns ? row - p.triangle.first : 0,
+                     all = p.triangle.kind == Triangle::LeftRows ? end + p.triangle.first : p.words;
+  const std::int64_t last = words.end < all ? words.end : all;
+  const std::int64_t first = words.first > zeros ? words.first : zeros;
+  return {first < last ? first : last, last};
+}
 
 /// Neighbours of dense columns, as tiles of kTileRows each, `size` floats apart.
 /// \param rows  first row of each tile
-VITRINE_INLINE void packLeft(const Product& p, const std::int64_t* rows, std::int64_t tiles,
-                             std::int64_t size, float* packed) {
+VITRINE_INLINE void packLeft(const Product& p, const Words& words, const std::int64_t* rows,
+                             std::int64_t tiles, std::int64_t size, float* packed) {
   constexpr std::int64_t kAhead = 8;  // rows of memory, too far apart for the processor's guess
-  for (std::int64_t k = 0; k < p.words; ++k) {
+  for (std::int64_t k = words.first; k < words.end; ++k) {
     const float* from = p.left + k * p.leftColumnStride;
     for (std::int64_t line = rows[0]; line < rows[tiles - 1] + kTileRows; line += 16)
       __builtin_prefetch(from + kAhead * p.leftColumnStride + line);
@@ -137,11 +153,6 @@ VITRINE_INLINE void packLeft(const Product& p, const std::int64_t* rows, std::in
   }
 }
 
-/// A part of the depth.
-struct Words {
-  std::int64_t first, count;
-};
-
 /// The whole product in tiles of at most kTileRows rows, as even as can be.
 template <Left kLeft>
 void fillAll(const Product& p) {
@@ -151,13 +162,23 @@ void fillAll(const Product& p) {
   const bool hasStart = p.start != nullptr;
   const std::int64_t blocks = (p.rows + kTileRows - 1) / kTileRows;
   const auto firstRow = [&](std::int64_t block) { return p.rows * block / blocks; };
+  // `left` is the block's first row at the first of all words.
   const auto fill = [&](std::int64_t block, std::int64_t column, const Words& words,
                         const float* left, std::int64_t leftStride) {
-    const std::int64_t row = firstRow(block), rows = firstRow(block + 1) - row,
+    const std::int64_t row = firstRow(block), end = firstRow(block + 1), rows = end - row,
                        columns = p.columns - column;
+    if (p.triangle.kind == Triangle::Result && column >= end + p.triangle.first) return;
+    const Words used = usedWords(p, row, end, words);
+    const std::int64_t wordStride = kLeft == Left::Rows ? 1 : leftStride;
     float* out = p.out + row * p.outStride + column;
-    Tile tile{words.count, left, leftStride, p.right + column * p.words + words.first * kPanel, out,
-              p.outStride, out,  p.outStride};
+    Tile tile{used.end - used.first,
+              left + used.first * wordStride,
+              leftStride,
+              p.right + column * p.words + used.first * kPanel,
+              out,
+              p.outStride,
+              out,
+              p.outStride};
     if (words.first == 0) {
       tile.start = hasStart ? p.start + row * p.startStride + column : kZeros;
       tile.startStride = hasStart ? p.startStride : 0;
@@ -169,7 +190,8 @@ void fillAll(const Product& p) {
       fillNarrowTile(fillTile, tile, rows, columns);
     }
   };
-  if (kLeft == Left::Columns && p.columns >= 3 * kPanel && p.words <= kTileDepth) {
+  if (kLeft == Left::Columns && p.columns >= 3 * kPanel && p.words <= kTileDepth &&
+      p.words * p.leftColumnStride > kNear) {
     // Neighbours along the depth lie so far apart that each is on another page, and often in the
     // same set of the cache. They are fetched once for all columns, where these are worth the copy.
     constexpr std::int64_t kTogether = 48 / kTileRows;
@@ -179,7 +201,8 @@ void fillAll(const Product& p) {
       const std::int64_t last = first + kTogether < blocks ? first + kTogether : blocks;
       std::int64_t rows[kTogether];
       for (std::int64_t block = first; block < last; ++block) rows[block - first] = firstRow(block);
-      packLeft(p, rows, last - first, size, packed);
+      packLeft(p, usedWords(p, rows[0], firstRow(last), {0, p.words}), rows, last - first, size,
+               packed);
       for (std::int64_t column = 0; column < p.columns; column += kPanel) {
         for (std::int64_t block = first; block < last; ++block)
           fill(block, column, {0, p.words}, packed + (block - first) * size, kTileRows);
@@ -191,11 +214,9 @@ void fillAll(const Product& p) {
   const std::int64_t parts = (p.words + kTileDepth - 1) / kTileDepth;
   for (std::int64_t column = 0; column < p.columns; column += kPanel) {
     for (std::int64_t part = 0; part < parts; ++part) {
-      const std::int64_t first = p.words * part / parts;
-      const Words words{first, p.words * (part + 1) / parts - first};
-      const float* left = p.left + first * p.leftColumnStride;
+      const Words words{p.words * part / parts, p.words * (part + 1) / parts};
       for (std::int64_t block = 0; block < blocks; ++block)
-        fill(block, column, words, left + firstRow(block) * p.leftRowStride, stride);
+        fill(block, column, words, p.left + firstRow(block) * p.leftRowStride, stride);
     }
   }
 }

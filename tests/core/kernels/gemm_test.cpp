@@ -1,4 +1,6 @@
 // The products of the CPU kernels against those of LibTorch in double precision.
+#include "core/kernels/cpu/gemm.h"
+
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/util/StringUtil.h>
@@ -7,7 +9,6 @@
 #include <cmath>
 #include <vector>
 
-#include "core/kernels/cpu/gemm.h"
 #include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 
@@ -21,7 +22,7 @@ MatrixView viewOf(const at::Tensor& matrix) {
 }
 
 at::Tensor productOf(Factor factor, const at::Tensor& left, const at::Tensor& right,
-                     const at::Tensor& start) {
+                     const at::Tensor& start, const Triangle& triangle = {}) {
   const std::int64_t rows = left.size(0), depth = left.size(1), columns = right.size(1);
   const at::Tensor packedLeft = at::empty({packedLeftSize(factor, rows, depth)}),
                    packedRight = at::full({packedRightSize(factor, depth, columns)}, NAN),
@@ -31,7 +32,7 @@ at::Tensor productOf(Factor factor, const at::Tensor& left, const at::Tensor& ri
   const Start from{start.defined() ? start.const_data_ptr<float>() : nullptr,
                    start.defined() && start.dim() == 2 ? start.stride(0) : 0};
   gemm(factor, rows, columns, depth, view, packedRight.const_data_ptr<float>(), from,
-       out.data_ptr<float>(), columns);
+       out.data_ptr<float>(), columns, triangle);
   return out;
 }
 
@@ -69,6 +70,67 @@ void expectProducts() {
 
 TEST(Gemm, IsTheProductOnEveryPathWhateverTheSizesAndHoweverTheFactorsLie) {
   testing::onEveryCpuPath(expectProducts);
+}
+
+void expectTriangles() {
+  constexpr double kTolerance = 5e-5;
+  const auto product = [](const at::Tensor& a, const at::Tensor& b) {
+    return at::matmul(a.to(at::kDouble), b.to(at::kDouble));
+  };
+  for (const std::int64_t rows : {1, 5, 13, 50, 131}) {
+    for (const std::int64_t first : {0, 3, 48}) {
+      for (const std::int64_t columns : {7, 33, 100}) {
+        SCOPED_TRACE(c10::str(rows, " rows, first ", first, ", ", columns, " columns"));
+        const std::int64_t depth = rows + first;
+        const at::Tensor lower = randomFloats({rows, depth}, 1).tril(first),
+                         right = randomFloats({depth, columns}, 2),
+                         other = randomFloats({rows, columns}, 3),
+                         start = randomFloats({columns}, 4);
+        EXPECT_LT(largestDifference(
+                      productOf(Factor::Float32, lower, right, start, {Triangle::LeftRows, first}),
+                      product(lower, right) + start),
+                  kTolerance);
+        EXPECT_LT(largestDifference(productOf(Factor::Float32, lower.t(), other, start,
+                                              {Triangle::LeftColumns, first}),
+                                    product(lower.t(), other) + start),
+                  kTolerance);
+        const at::Tensor wanted = at::ones({rows, depth}, at::kBool).tril(first),
+                         result = productOf(Factor::Float32, other, right.t().contiguous(), {},
+                                            {Triangle::Result, first});
+        EXPECT_LT(
+            largestDifference(at::where(wanted, result, 0), product(other, right.t()).tril(first)),
+            kTolerance);
+      }
+    }
+  }
+}
+
+TEST(Gemm, OfATriangleIsTheProductOnEveryPath) { testing::onEveryCpuPath(expectTriangles); }
+
+// Zero times NaN is NaN: what is left out can be seen.
+TEST(Gemm, LeavesOutWhatATriangleDoesNotCount) {
+  testing::onEveryCpuPath([] {
+    constexpr std::int64_t kRows = 4, kDepth = 40, kFirst = 8;
+    const at::Tensor lower = randomFloats({kRows, kDepth}, 1).tril(kFirst);
+    at::Tensor right = randomFloats({kDepth, 20}, 2);
+    right.slice(0, kRows + kFirst).fill_(NAN);
+    EXPECT_FALSE(productOf(Factor::Float32, lower, right, {}, {Triangle::LeftRows, kFirst})
+                     .isnan()
+                     .any()
+                     .item<bool>());
+    // Rows from 30 on have nothing before the word 30 - kFirst.
+    const at::Tensor upper = randomFloats({kDepth, kDepth}, 5).triu(-kFirst).t().contiguous().t();
+    at::Tensor late = randomFloats({kDepth, 20}, 6);
+    late.slice(0, 0, 10).fill_(NAN);
+    EXPECT_FALSE(productOf(Factor::Float32, upper, late, {}, {Triangle::LeftColumns, kFirst})
+                     .slice(0, 30)
+                     .isnan()
+                     .any()
+                     .item<bool>());
+    const at::Tensor out = productOf(Factor::Float32, randomFloats({kRows, 3}, 3),
+                                     randomFloats({3, 400}, 4), {}, {Triangle::Result, 0});
+    EXPECT_TRUE(out.slice(1, 64).isnan().all().item<bool>());  // as they were
+  });
 }
 
 TEST(GemmBFloat16, RoundsFactorsToTheNearestBFloat16) {

@@ -85,7 +85,7 @@ void forEachHead(const MlstmCellCall& call, const MlstmShape& p, const Body& bod
 
 }  // namespace
 
-MlstmOutput mlstmForward(const MlstmCellCall& call) {
+MlstmOutput mlstmForward(const MlstmCellCall& call, at::Tensor& scores) {
   const MlstmShape p = shapeOf(call);
   const std::int64_t batch = call.q.size(0), heads = call.q.size(1);
   MlstmOutput out{.h = headsInRows(call.v, p.valueWidth),
@@ -95,10 +95,14 @@ MlstmOutput mlstmForward(const MlstmCellCall& call) {
     out.last.memory = at::empty({batch, heads, p.keyWidth, p.valueWidth}, call.q.options());
     out.last.sum = at::empty({batch, heads, p.keyWidth}, call.q.options());
   }
-  float *memory = writable(out.last.memory), *sum = writable(out.last.sum);
+  const std::int64_t stride = p.scoreStride();
+  if (call.keepsScores) scores = at::empty({batch, heads, p.tokens, stride}, call.q.options());
+  float *memory = writable(out.last.memory), *sum = writable(out.last.sum),
+        *kept = writable(scores);
   forEachHead(call, p, [&](MlstmHead& head, const HeadPlace& at) {
     MlstmResults to{at.in(out.h), writable(out.stabiliser) + at.unit * p.tokens,
                     writable(out.signedSum) + at.unit * p.tokens};
+    if (kept != nullptr) to.scores = kept + at.unit * p.tokens * stride;
     if (p.keepsState) {
       to.memory = memory + at.unit * p.keyWidth * p.valueWidth;
       to.sum = sum + at.unit * p.keyWidth;
@@ -109,8 +113,8 @@ MlstmOutput mlstmForward(const MlstmCellCall& call) {
   return out;
 }
 
-MlstmCellGradients mlstmBackward(const MlstmCellCall& call, const at::Tensor& h,
-                                 const at::Tensor& signedSum, const at::Tensor& slope) {
+MlstmCellGradients mlstmBackward(const MlstmCellCall& call, const MlstmKept& kept,
+                                 const at::Tensor& slope) {
   const MlstmShape p = shapeOf(call);
   at::Tensor slopes = headsInRows(call.v, p.valueWidth);
   if (slope.strides() == slopes.strides()) {
@@ -133,8 +137,9 @@ MlstmCellGradients mlstmBackward(const MlstmCellCall& call, const at::Tensor& h,
   double* logForget = out.logForget.mutable_data_ptr<double>();
   forEachHead(call, p, [&](MlstmHead& head, const HeadPlace& at) {
     MlstmSlopes to{};
-    to.h = at.of(h);
-    to.signedSum = signedSum.const_data_ptr<float>() + at.unit * p.tokens;
+    to.h = at.of(kept.h);
+    to.signedSum = kept.signedSum.const_data_ptr<float>() + at.unit * p.tokens;
+    to.scores = kept.scores.const_data_ptr<float>() + at.unit * p.tokens * p.scoreStride();
     to.slope = at.of(slopes);
     to.query = at.in(out.q);
     to.key = at.in(out.k);

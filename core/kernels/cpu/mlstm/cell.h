@@ -13,10 +13,18 @@ struct MlstmCellCall {
   at::Tensor q, k, v, logInput, logForget;
   kernels::MlstmState start;
   kernels::MlstmOptions options;  ///< with a chunk
+  bool keepsScores = false;       ///< for a backward pass
 };
 
+/// What a backward pass needs of a forward one.
+struct MlstmKept {
+  at::Tensor h, signedSum;
+  at::Tensor scores;  ///< weights of the values, divided: [batch, heads, tokens, of its chunk]
+};
+
+/// \param scores  receives MlstmKept::scores where the call keeps them
 /// \pre cpuPath() is not the reference path
-[[nodiscard]] kernels::MlstmOutput mlstmForward(const MlstmCellCall& call);
+[[nodiscard]] kernels::MlstmOutput mlstmForward(const MlstmCellCall& call, at::Tensor& scores);
 
 /// Gradients of the tensors of the same names; those of `start` are undefined without a start
 /// state.
@@ -24,11 +32,9 @@ struct MlstmCellGradients {
   at::Tensor q, k, v, logInput, logForget;
   kernels::MlstmState start;
 };
-/// \param h          of mlstmForward()
-/// \param signedSum  likewise
-/// \param slope      gradient of h, any strides
-[[nodiscard]] MlstmCellGradients mlstmBackward(const MlstmCellCall& call, const at::Tensor& h,
-                                               const at::Tensor& signedSum,
+/// \param kept   of mlstmForward()
+/// \param slope  gradient of h, any strides
+[[nodiscard]] MlstmCellGradients mlstmBackward(const MlstmCellCall& call, const MlstmKept& kept,
                                                const at::Tensor& slope);
 
 }  // namespace vitrine::cpu

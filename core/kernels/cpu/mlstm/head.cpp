@@ -12,9 +12,9 @@ namespace vitrine::cpu {
 namespace {
 
 constexpr Factor kFactor = Factor::Float32;
-/// Queries that meet their keys at once: their scores lie in the nearest cache. A chunk's last tile
-/// takes what is left, up to half a tile more: tiles of few rows keep no vector busy.
-constexpr std::int64_t kQueries = 32;
+/// Queries that meet their keys at once: their scores lie in a near cache. A chunk's last tile
+/// takes what is left, up to half a tile more: products of few rows are slower.
+constexpr std::int64_t kQueries = 48;
 constexpr std::int64_t tilesOf(std::int64_t count) {
   return std::max<std::int64_t>(1, (count + kQueries / 2) / kQueries);
 }
@@ -38,6 +38,8 @@ void setSize(Floats& room, std::int64_t count) { room.resize(static_cast<std::si
 
 }  // namespace
 
+std::int64_t MlstmShape::scoreStride() const { return wholeSteps(chunk); }
+
 /// A right factor of which a product may use the first rows only.
 struct MlstmHead::RightFactor {
   Floats values;
@@ -51,14 +53,16 @@ struct MlstmHead::RightFactor {
   }
   /// out = start + left right[0, used), the left factor [rows, used].
   void multiply(std::int64_t rows, std::int64_t columns, std::int64_t used, const MatrixView& left,
-                const Start& start, float* out, std::int64_t outStride) const {
+                const Start& start, float* out, std::int64_t outStride,
+                const Triangle& triangle = {}) const {
     if (used == depth)
-      return gemm(kFactor, rows, columns, depth, left, values.data(), start, out, outStride);
+      return gemm(kFactor, rows, columns, depth, left, values.data(), start, out, outStride,
+                  triangle);
     const std::int64_t panel = kernels().panel;
     for (std::int64_t j = 0; j < columns; j += panel) {
       const Start from{start.values == nullptr ? nullptr : start.values + j, start.stride};
       gemm(kFactor, rows, std::min(panel, columns - j), used, left, values.data() + j * depth, from,
-           out + j, outStride);
+           out + j, outStride, triangle);
     }
   }
 };
@@ -68,25 +72,26 @@ struct MlstmHead::Room {
   std::int64_t tile, stride;
   // Of the head.
   std::vector<double> local, stabiliser, stabiliserSlopes, rowSums, columnSums;
-  Floats numerator, shift;
+  Floats inverse, shift;
   Floats memories, memorySums;  ///< before every chunk
   // Of a chunk.
   Floats enter, leave;  ///< factors from the memory before it, and to the one after it
+  Floats through;       ///< from the memory before it to gradients of h
   float decay = 0;      ///< of the memory over it
   RightFactor keys, values, keyRows, memoryRows, right;
   Floats scaled, scaledValues;
   Floats memory, sum;  ///< running state, or its gradient
   // Of a tile.
   Floats row, rowHigh, rowLow, column, columnHigh, columnLow, factors;
-  Floats scores, slopes;
+  Floats scores;  ///< or their gradients
 
   explicit Room(const MlstmShape& shape)
       : p(shape),
         tile(std::min(shape.chunk, kQueries + kQueries / 2)),
-        stride(wholeSteps(shape.chunk)) {
+        stride(shape.scoreStride()) {
     const auto tokens = static_cast<std::size_t>(p.tokens);
     local.resize(tokens), stabiliser.resize(tokens);
-    for (Floats* room : {&enter, &leave, &column}) setSize(*room, p.chunk);
+    for (Floats* room : {&enter, &leave, &through, &column}) setSize(*room, p.chunk);
     for (Floats* room : {&row, &rowHigh, &rowLow, &columnHigh, &columnLow, &factors})
       setSize(*room, tile);
     setSize(scores, tile * stride);
@@ -149,12 +154,13 @@ struct MlstmHead::Room {
     }
   }
 
-  /// Plain products of a tile's rows with the keys (or values) of the chunk up to its end.
-  void products(std::int64_t rows, std::int64_t width, std::int64_t depth, const MatrixView& left,
-                const RightFactor& factor, Floats& out) const {
+  /// Plain products of a tile's rows with the keys (or values) of the chunk up to their own.
+  void products(const Tile& at, std::int64_t depth, const MatrixView& left,
+                const RightFactor& factor, float* out) const {
     const std::int64_t panel = kernels().panel;
-    const std::int64_t columns = std::min(stride, (width + panel - 1) / panel * panel);
-    gemm(kFactor, rows, columns, depth, left, factor.values.data(), {}, out.data(), stride);
+    const std::int64_t columns = std::min(stride, (at.end - at.chunk + panel - 1) / panel * panel);
+    gemm(kFactor, at.end - at.begin, columns, depth, left, factor.values.data(), {}, out, stride,
+         {Triangle::Result, at.begin - at.chunk});
   }
 
   /// state = decay * state + sum of factors[t] left_t right_t^T over the chunk; `right` is packed.
@@ -208,23 +214,29 @@ void MlstmHead::Room::forwardTile(const MlstmRows& in, const MlstmResults& out, 
   const std::int64_t rows = end - begin, width = end - chunk;
   const float* query = in.query + begin * p.queryStride;
   float *h = out.h + begin * p.outStride, *sums = out.signedSum + begin;
+  float* tileScores = out.scores == nullptr ? scores.data() : out.scores + begin * stride;
   setTile(in, at);
-  products(rows, width, p.keyWidth, {query, p.queryStride, 1}, keys, scores);
-  loops.decayRows(decayRows(rows, begin - chunk), scores.data(), sums);
-  values.multiply(rows, p.valueWidth, width, {scores.data(), stride, 1}, {}, h, p.outStride);
+  products(at, p.keyWidth, {query, p.queryStride, 1}, keys, tileScores);
+  loops.decayRows(decayRows(rows, begin - chunk), tileScores, sums);
+  const float* entering = enter.data() + (begin - chunk);
   if (hasMemory) {
-    loops.scaleRows(rows, p.keyWidth, query, p.queryStride, enter.data() + (begin - chunk),
-                    scaled.data(), p.keyWidth);
-    memoryRows.multiply(rows, p.valueWidth, p.keyWidth, {scaled.data(), p.keyWidth, 1},
-                        {h, p.outStride}, h, p.outStride);
-    loops.dotRows(p.keyWidth, sum.data(), rows, scaled.data(), p.keyWidth, factors.data());
-    for (std::int64_t r = 0; r < rows; ++r) sums[r] += factors[static_cast<std::size_t>(r)];
+    loops.dotRows(p.keyWidth, sum.data(), rows, query, p.queryStride, factors.data());
+    for (std::int64_t r = 0; r < rows; ++r)
+      sums[r] += entering[r] * factors[static_cast<std::size_t>(r)];
   }
   for (std::int64_t r = 0; r < rows; ++r) {
     factors[static_cast<std::size_t>(r)] = 1 / normaliser(begin + r, sums[r]);
     out.stabiliser[begin + r] = static_cast<float>(stabiliser[static_cast<std::size_t>(begin + r)]);
   }
-  loops.scaleRows(rows, p.valueWidth, h, p.outStride, factors.data(), h, p.outStride);
+  loops.scaleRows(rows, width, tileScores, stride, factors.data(), tileScores, stride);
+  values.multiply(rows, p.valueWidth, width, {tileScores, stride, 1}, {}, h, p.outStride,
+                  {Triangle::LeftRows, begin - chunk});
+  if (!hasMemory) return;
+  for (std::int64_t r = 0; r < rows; ++r) factors[static_cast<std::size_t>(r)] *= entering[r];
+  loops.scaleRows(rows, p.keyWidth, query, p.queryStride, factors.data(), scaled.data(),
+                  p.keyWidth);
+  memoryRows.multiply(rows, p.valueWidth, p.keyWidth, {scaled.data(), p.keyWidth, 1},
+                      {h, p.outStride}, h, p.outStride);
 }
 
 void MlstmHead::Room::forward(const MlstmRows& in, const MlstmResults& out) {
@@ -269,23 +281,23 @@ void MlstmHead::Room::keepStates(const MlstmRows& in) {
   }
 }
 
-/// Gradients of numerators, sums and stabilisers from that of h.
+/// Gradients of sums and stabilisers from that of h, and the factors that make of the latter those
+/// of numerators.
 void MlstmHead::Room::setSlopes(const MlstmSlopes& at) {
-  const Kernels& loops = cpu::kernels();
-  setSize(numerator, p.tokens * p.valueWidth);
+  setSize(inverse, p.tokens);
   setSize(shift, p.tokens);
   stabiliserSlopes.resize(static_cast<std::size_t>(p.tokens));
   for (std::int64_t t = 0; t < p.tokens; ++t) {
     const auto i = static_cast<std::size_t>(t);
-    const float signedSum = at.signedSum[t], inverse = 1 / normaliser(t, signedSum);
-    const float* slope = at.slope + t * p.outStride;
-    loops.scaleRows(1, p.valueWidth, slope, 0, &inverse, numerator.data() + t * p.valueWidth, 0);
+    const float signedSum = at.signedSum[t];
+    inverse[i] = 1 / normaliser(t, signedSum);
     shift[i] = 0;
     stabiliserSlopes[i] = 0;
     if (!p.isExact) continue;
     float along = 0;
-    loops.dotRows(p.valueWidth, slope, 1, at.h + t * p.outStride, 0, &along);
-    along *= inverse;
+    kernels().dotRows(p.valueWidth, at.slope + t * p.outStride, 1, at.h + t * p.outStride, 0,
+                      &along);
+    along *= inverse[i];
     if (p.isBounded && std::abs(signedSum) > bound(t)) shift[i] = signedSum > 0 ? -along : along;
     stabiliserSlopes[i] = -static_cast<double>(along) * p.eps;
   }
@@ -297,34 +309,42 @@ void MlstmHead::Room::backwardTile(const MlstmRows& in, const MlstmSlopes& to, c
   const Kernels& loops = cpu::kernels();
   const auto [chunk, begin, end] = at;
   const std::int64_t rows = end - begin, width = end - chunk;
-  const float *query = in.query + begin * p.queryStride,
-              *g = numerator.data() + begin * p.valueWidth;
+  const float *query = in.query + begin * p.queryStride, *g = to.slope + begin * p.outStride;
+  const float *own = inverse.data() + begin, *shifts = shift.data() + begin;
   float* dq = to.query + begin * p.keyWidth;
   setTile(in, at);
-  products(rows, width, p.keyWidth, {query, p.queryStride, 1}, keys, scores);
-  products(rows, width, p.valueWidth, {g, p.valueWidth, 1}, values, slopes);
-  loops.decayRowsBackward(decayRows(rows, begin - chunk), shift.data() + begin, scores.data(),
-                          slopes.data());
-  keyRows.multiply(rows, p.keyWidth, width, {slopes.data(), stride, 1}, {}, dq, p.keyWidth);
+  products(at, p.valueWidth, {g, p.outStride, 1}, values, scores.data());
+  loops.decayRowsBackward(decayRows(rows, begin - chunk), own, shifts, scores.data());
+  keyRows.multiply(rows, p.keyWidth, width, {scores.data(), stride, 1}, {}, dq, p.keyWidth,
+                   {Triangle::LeftRows, begin - chunk});
   if (sumBefore != nullptr) {
-    const float* factor = enter.data() + (begin - chunk);
-    loops.scaleRows(rows, p.valueWidth, g, p.valueWidth, factor, scaledValues.data(), p.valueWidth);
+    const float* entering = enter.data() + (begin - chunk);
+    loops.scaleRows(rows, p.valueWidth, g, p.outStride, through.data() + (begin - chunk),
+                    scaledValues.data(), p.valueWidth);
     memoryRows.multiply(rows, p.keyWidth, p.valueWidth, {scaledValues.data(), p.valueWidth, 1},
                         {dq, p.keyWidth}, dq, p.keyWidth);
     for (std::int64_t r = 0; r < rows; ++r) {
       float* into = dq + r * p.keyWidth;
-      loops.addScaledRows(p.keyWidth, into, sumBefore,
-                          factor[r] * shift[static_cast<std::size_t>(begin + r)], into);
+      loops.addScaledRows(p.keyWidth, into, sumBefore, entering[r] * shifts[r], into);
     }
   }
-  const auto add = [&](const Floats& weights, const float* from, std::int64_t fromStride,
+  const auto add = [&](const float* weights, const float* from, std::int64_t fromStride,
                        std::int64_t columns, float* out) {
     right.pack(rows, columns, {from, fromStride, 1});
     const Start start = isAdded ? Start{out, columns} : Start{};
-    right.multiply(width, columns, rows, {weights.data(), 1, stride}, start, out, columns);
+    right.multiply(width, columns, rows, {weights, 1, stride}, start, out, columns,
+                   {Triangle::LeftColumns, begin - chunk});
   };
-  add(slopes, query, p.queryStride, p.keyWidth, to.key + chunk * p.keyWidth);
-  add(scores, g, p.valueWidth, p.valueWidth, to.value + chunk * p.valueWidth);
+  add(scores.data(), query, p.queryStride, p.keyWidth, to.key + chunk * p.keyWidth);
+  // Of these tokens, gradients of queries and keys are whole now, and near.
+  for (std::int64_t t = begin; t < end; ++t) {
+    const auto i = static_cast<std::size_t>(t);
+    rowSums[i] =
+        loops.dotInDouble(p.keyWidth, in.query + t * p.queryStride, to.query + t * p.keyWidth);
+    columnSums[i] =
+        loops.dotInDouble(p.keyWidth, in.key + t * p.keyStride, to.key + t * p.keyWidth);
+  }
+  add(to.scores + begin * stride, g, p.outStride, p.valueWidth, to.value + chunk * p.valueWidth);
 }
 
 void MlstmHead::Room::backwardChunk(const MlstmRows& in, const MlstmSlopes& at, std::int64_t index,
@@ -353,12 +373,15 @@ void MlstmHead::Room::backwardChunk(const MlstmRows& in, const MlstmSlopes& at, 
                           leave[static_cast<std::size_t>(s)], dk + s * p.keyWidth);
     }
   }
-  packKeys(in, begin, end);
   values.pack(p.valueWidth, count, transposed(value));
   keyRows.pack(count, p.keyWidth, key);
   const float* sumBefore = nullptr;
   if (hasMemory) {
     sumBefore = memorySums.data() + index * p.keyWidth;
+    for (std::int64_t t = 0; t < count; ++t) {
+      through[static_cast<std::size_t>(t)] =
+          enter[static_cast<std::size_t>(t)] * inverse[static_cast<std::size_t>(begin + t)];
+    }
     memoryRows.pack(
         p.valueWidth, p.keyWidth,
         transposed({memories.data() + index * p.keyWidth * p.valueWidth, p.valueWidth, 1}));
@@ -368,23 +391,18 @@ void MlstmHead::Room::backwardChunk(const MlstmRows& in, const MlstmSlopes& at, 
   for (std::int64_t i = tiles - 1; i >= 0; --i)
     backwardTile(in, at, tileOf(begin, end, i), sumBefore, hasSlope || i + 1 < tiles);
   if (!hasMemory) return;
-  right.pack(count, p.valueWidth, {numerator.data() + begin * p.valueWidth, p.valueWidth, 1});
-  addToState(hasSlope, count, in.query + begin * p.queryStride, p.queryStride, enter, right);
+  right.pack(count, p.valueWidth, {at.slope + begin * p.outStride, p.outStride, 1});
+  const float* query = in.query + begin * p.queryStride;
+  addToState(hasSlope, count, query, p.queryStride, through, right);
   for (std::int64_t t = 0; t < count; ++t) {
-    loops.addScaledRows(p.keyWidth, sum.data(), scaled.data() + t * p.keyWidth,
-                        shift[static_cast<std::size_t>(begin + t)], sum.data());
+    loops.addScaledRows(
+        p.keyWidth, sum.data(), query + t * p.queryStride,
+        enter[static_cast<std::size_t>(t)] * shift[static_cast<std::size_t>(begin + t)],
+        sum.data());
   }
 }
 
 void MlstmHead::Room::gateSlopes(const MlstmRows& in, const MlstmSlopes& at) {
-  const auto tokens = static_cast<std::size_t>(p.tokens);
-  rowSums.resize(tokens), columnSums.resize(tokens);
-  const auto dot = cpu::kernels().dotInDouble;
-  for (std::int64_t t = 0; t < p.tokens; ++t) {
-    const auto i = static_cast<std::size_t>(t);
-    rowSums[i] = dot(p.keyWidth, in.query + t * p.queryStride, at.query + t * p.keyWidth);
-    columnSums[i] = dot(p.keyWidth, in.key + t * p.keyStride, at.key + t * p.keyWidth);
-  }
   const double carried = kernels::scanGatesBack(
       {p.tokens, p.chunk, in.logForget, in.logInput, in.start}, stabiliser.data(), rowSums.data(),
       columnSums.data(), stabiliserSlopes.data(), at.logForget, at.logInput);
@@ -399,8 +417,9 @@ void MlstmHead::Room::gateSlopes(const MlstmRows& in, const MlstmSlopes& at) {
 }
 
 void MlstmHead::Room::backward(const MlstmRows& in, const MlstmSlopes& at) {
-  setSize(slopes, tile * stride);
   setSize(scaledValues, p.chunk * p.valueWidth);
+  rowSums.resize(static_cast<std::size_t>(p.tokens)),
+      columnSums.resize(static_cast<std::size_t>(p.tokens));
   scan(in);
   setSlopes(at);
   if (chunks() > 1 || in.memory != nullptr) keepStates(in);

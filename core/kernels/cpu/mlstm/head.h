@@ -22,6 +22,8 @@ struct MlstmShape {
   bool isBounded = true;  ///< the normaliser is max(|sum|, bound), else the bound alone
   bool isExact = true;    ///< gradients pass through the normaliser
   bool keepsState = false;
+  /// Places of a row of kept scores.
+  [[nodiscard]] std::int64_t scoreStride() const;
 };
 
 /// Inputs of a head.
@@ -34,9 +36,10 @@ struct MlstmRows {
 
 /// Outputs of the forward pass.
 struct MlstmResults {
-  float* h;                                 ///< rows outStride apart
-  float* stabiliser;                        ///< [tokens]
-  float* signedSum;                         ///< [tokens]
+  float* h;                 ///< rows outStride apart
+  float* stabiliser;        ///< [tokens]
+  float* signedSum;         ///< [tokens]
+  float* scores = nullptr;  ///< [tokens, scoreStride()] for a backward pass, or null
   float *memory = nullptr, *sum = nullptr;  ///< of the last token, where they are kept
 };
 
@@ -44,6 +47,7 @@ struct MlstmResults {
 struct MlstmSlopes {
   const float* h;          ///< rows outStride apart
   const float* signedSum;  ///< [tokens]
+  const float* scores;     ///< of the forward pass
   const float* slope;      ///< gradient of h, rows outStride apart
   float *query, *key, *value;
   double *logForget, *logInput;             ///< [tokens]

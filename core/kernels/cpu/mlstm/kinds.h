@@ -37,7 +37,9 @@ struct MlstmOptions {
   NormaliserGradient normaliserGradient = NormaliserGradient::Exact;
   double eps = 0;  ///< added to the stabilised normaliser
   MlstmForm form = MlstmForm::Chunkwise;
-  std::int64_t chunk = 0;  ///< tokens of a chunk; 0: chosen by length and width
+  /// Tokens of a chunk; 0: chosen by length and width. On a CPU a backward pass keeps as many
+  /// scores of each token and head.
+  std::int64_t chunk = 0;
   LastState lastState = LastState::Drop;
 };
 
