@@ -192,14 +192,10 @@ class MlstmNode : public torch::autograd::Function<MlstmNode> {
                     sum ? sum->contiguous() : at::Tensor(),
                     start ? start->contiguous() : at::Tensor()};
     at::Tensor scores;
-    MlstmOutput out;
-    if (takesOwnLoops(in, options)) {
-      cpu::MlstmCellCall call = fastCall(in, options);
-      call.keepsScores = isTrained;
-      out = cpu::mlstmForward(call, scores);
-    } else {
-      out = plainForward(in, options);
-    }
+    const MlstmOutput out =
+        takesOwnLoops(in, options)
+            ? cpu::mlstmForward(fastCall(in, options), isTrained ? &scores : nullptr)
+            : plainForward(in, options);
     torch::autograd::variable_list saved(in.begin(), in.end());
     saved.insert(saved.end(), {out.h, out.signedSum, scores});
     context->save_for_backward(saved);
@@ -287,8 +283,8 @@ MlstmOutput mlstm(const MlstmInput& in, const MlstmOptions& wanted) {
                    logForget = logGate(options.forgetGate, in.forgetGate);
   const bool isTrained = isDifferentiated(
       {q, k, v, logInput, logForget, in.start.memory, in.start.sum, in.start.stabiliser});
-  const auto made = MlstmNode::apply(q, k, v, logInput, logForget, memory, sum, start, options,
-                                     isTrained);
+  const auto made =
+      MlstmNode::apply(q, k, v, logInput, logForget, memory, sum, start, options, isTrained);
   MlstmOutput out{made[0], made[1], made[2], {}};
   if (options.lastState == LastState::Keep) out.last = {made[3], made[4], made[5]};
   return out;

@@ -85,7 +85,7 @@ void forEachHead(const MlstmCellCall& call, const MlstmShape& p, const Body& bod
 
 }  // namespace
 
-MlstmOutput mlstmForward(const MlstmCellCall& call, at::Tensor& scores) {
+MlstmOutput mlstmForward(const MlstmCellCall& call, at::Tensor* scores) {
   const MlstmShape p = shapeOf(call);
   const std::int64_t batch = call.q.size(0), heads = call.q.size(1);
   MlstmOutput out{.h = headsInRows(call.v, p.valueWidth),
@@ -96,9 +96,11 @@ MlstmOutput mlstmForward(const MlstmCellCall& call, at::Tensor& scores) {
     out.last.sum = at::empty({batch, heads, p.keyWidth}, call.q.options());
   }
   const std::int64_t stride = p.scoreStride();
-  if (call.keepsScores) scores = at::empty({batch, heads, p.tokens, stride}, call.q.options());
-  float *memory = writable(out.last.memory), *sum = writable(out.last.sum),
-        *kept = writable(scores);
+  float *memory = writable(out.last.memory), *sum = writable(out.last.sum), *kept = nullptr;
+  if (scores != nullptr) {
+    *scores = at::empty({batch, heads, p.tokens, stride}, call.q.options());
+    kept = writable(*scores);
+  }
   forEachHead(call, p, [&](MlstmHead& head, const HeadPlace& at) {
     MlstmResults to{at.in(out.h), writable(out.stabiliser) + at.unit * p.tokens,
                     writable(out.signedSum) + at.unit * p.tokens};

@@ -13,7 +13,6 @@ struct MlstmCellCall {
   at::Tensor q, k, v, logInput, logForget;
   kernels::MlstmState start;
   kernels::MlstmOptions options;  ///< with a chunk
-  bool keepsScores = false;       ///< for a backward pass
 };
 
 /// What a backward pass needs of a forward one.
@@ -22,9 +21,9 @@ struct MlstmKept {
   at::Tensor scores;  ///< weights of the values, divided: [batch, heads, tokens, of its chunk]
 };
 
-/// \param scores  receives MlstmKept::scores where the call keeps them
+/// \param scores  receives MlstmKept::scores; null: no backward pass follows
 /// \pre cpuPath() is not the reference path
-[[nodiscard]] kernels::MlstmOutput mlstmForward(const MlstmCellCall& call, at::Tensor& scores);
+[[nodiscard]] kernels::MlstmOutput mlstmForward(const MlstmCellCall& call, at::Tensor* scores);
 
 /// Gradients of the tensors of the same names; those of `start` are undefined without a start
 /// state.
