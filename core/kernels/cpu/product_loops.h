@@ -161,10 +161,14 @@ void fillAll(const Product& p) {
   static constexpr float kZeros[kPanel] = {};
   const bool hasStart = p.start != nullptr;
   const std::int64_t blocks = (p.rows + kTileRows - 1) / kTileRows;
-  const auto firstRow = [&](std::int64_t block) { return p.rows * block / blocks; };
+  // Two divisions a product, not a tile.
+  const std::int64_t least = p.rows / blocks, larger = p.rows % blocks;
+  const auto firstRow = [&](std::int64_t block) {
+    return least * block + (block < larger ? block : larger);
+  };
   // `left` is the block's first row at the first of all words.
   const auto fill = [&](std::int64_t block, std::int64_t column, const Words& words,
-                        const float* left, std::int64_t leftStride) {
+                        const float* left, std::int64_t leftStride) __attribute__((always_inline)) {
     const std::int64_t row = firstRow(block), end = firstRow(block + 1), rows = end - row,
                        columns = p.columns - column;
     if (p.triangle.kind == Triangle::Result && column >= end + p.triangle.first) return;
