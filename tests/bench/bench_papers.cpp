@@ -22,6 +22,7 @@
 #include "core/diffusion/noise_process.h"
 #include "core/diffusion/ode.h"
 #include "core/diffusion/transport.h"
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/model/packed_language_model.h"
 #include "core/model/text_image_model.h"
 #include "core/train/block_cache.h"
@@ -205,6 +206,7 @@ void sample(Model& model, const Options& options) {
   const c10::NoGradGuard noGradient;
   if (auto* mixed = capabilityOf<TextImageModel>(model))
     return drawCaption(*mixed, *capabilityOf<LanguageModel>(model), options);
+  const cpu::ConstantParameters constant;  // as generation::draw() has it
   auto& network = *capabilityOf<Denoiser>(model);
   auto& guided = *capabilityOf<diffusion::GuidedDenoiser>(model);
   const Denoiser::Sizes sizes = network.denoiserSizes();

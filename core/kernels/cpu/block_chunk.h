@@ -57,6 +57,10 @@ struct SavedTensors {
 
 enum class Way { Forward, Backward };
 
+/// Parameters of both kinds of tokens, one kind after the other; undefined where there is none.
+constexpr std::size_t kBothKinds = 2 * kBlockParameters;
+using BothParameters = std::array<at::Tensor, kBothKinds>;
+
 /// The six maps of each kind as right factors: their transposes on the way forward, themselves on
 /// the way back.
 struct PackedMaps {
@@ -68,6 +72,9 @@ struct PackedMaps {
   /// By all threads.
   PackedMaps& pack(const BlockPlan& plan, Way way);
   static PackedMaps& ofThread();
+  /// Of a call without gradient: packed, or kept where a ConstantParameters lives.
+  /// \param parameters  whose values `plan` points at
+  static const PackedMaps& withoutGradient(const BlockPlan& plan, const BothParameters& parameters);
 };
 
 /// Offset of the gradient of each kind's parameters in a share: rows first, to which each chunk

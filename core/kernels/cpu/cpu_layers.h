@@ -98,6 +98,16 @@ struct BlockShape {
 /// \pre  takesBlock(input)
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor runBlock(const BlockInput& input);
 
+/// While one lives, no parameter of the blocks that this thread computes without a gradient
+/// changes. Their maps are packed once, for 256 MiB of them: for the steps of drawing.
+class VITRINE_ENGINE_EXPORT ConstantParameters {
+ public:
+  ConstantParameters();
+  ~ConstantParameters();
+  ConstantParameters(const ConstantParameters&) = delete;
+  ConstantParameters& operator=(const ConstantParameters&) = delete;
+};
+
 /// Self-attention straight from packed projections. Channels of q, k and v are [heads, headDim]
 /// flattened, heads outermost.
 struct PackedAttention {

@@ -57,10 +57,6 @@ struct BlockSettings {
   std::int64_t heads, row, firstOther, constantTokens;
   Factor factor;
 };
-/// Parameters of both kinds of tokens, one kind after the other; undefined where there is none.
-constexpr std::size_t kBothKinds = 2 * kBlockParameters;
-using BothParameters = std::array<at::Tensor, kBothKinds>;
-
 /// A constant mask whose values, [queries, keys], are those of each image.
 bool isMaskOfImages(const at::Tensor& mask, std::int64_t batch, std::int64_t queries,
                     std::int64_t keys) {
@@ -146,9 +142,9 @@ BlockPlan partOf(const BlockPlan& whole, std::int64_t image, std::int64_t from, 
 
 /// Without gradient and with fewer images than threads: an image's rows are shared by several.
 /// Rows are computed one by one, so that the result does not depend on the number of parts.
-at::Tensor runInParts(const BlockPlan& p, const at::Tensor& x, std::int64_t partsOfImage) {
+at::Tensor runInParts(const BlockPlan& p, const PackedMaps& maps, const at::Tensor& x,
+                      std::int64_t partsOfImage) {
   at::Tensor out = at::empty({p.batch, p.rows, p.width}, x.options());
-  const PackedMaps& maps = PackedMaps::ofThread().pack(p, Way::Forward);
   const std::int64_t ofImage = p.tokens * p.width;
   forEach(p.batch * partsOfImage, [&](std::int64_t index) {
     const std::int64_t image = index / partsOfImage, part = index % partsOfImage;
@@ -159,9 +155,9 @@ at::Tensor runInParts(const BlockPlan& p, const at::Tensor& x, std::int64_t part
   return out;
 }
 
-at::Tensor runForward(const BlockPlan& p, const at::Tensor& x, const SavedTensors& kept) {
+at::Tensor runForward(const BlockPlan& p, const PackedMaps& maps, const at::Tensor& x,
+                      const SavedTensors& kept) {
   at::Tensor out = at::empty({p.batch, p.rows, p.width}, x.options());
-  const PackedMaps& maps = PackedMaps::ofThread().pack(p, Way::Forward);
   forEach(p.chunks(), [&](std::int64_t index) {
     forwardChunk(p, index, maps, read(x), kept, out.data_ptr<float>());
   });
@@ -197,7 +193,8 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     if (parameters[kAttentionGate].defined())
       kept.attentionBranch = empty({p.batch, p.rows, p.width});
     if (parameters[kMlpGate].defined()) kept.mlpBranch = empty({p.batch, p.rows, p.width});
-    const at::Tensor out = runForward(p, x, kept);
+    const PackedMaps& maps = PackedMaps::ofThread().pack(p, Way::Forward);
+    const at::Tensor out = runForward(p, maps, x, kept);
 
     variable_list saved{x,
                         kept.qkv,
@@ -362,14 +359,15 @@ at::Tensor runWhole(const BlockInput& input) {
   }
   if (!kernels::isDifferentiated({x}) && !kernels::isDifferentiated(given)) {
     BlockPlan plan = planOf(x, parameters, constants, settings);
+    const PackedMaps& maps = PackedMaps::withoutGradient(plan, parameters);
     // Images by themselves: a small batch is shared by all threads.
     const std::int64_t threads = at::get_num_threads();
     const std::int64_t parts = std::min(threads / plan.batch, plan.rows / kLeastPart);
     const bool drops = constants.attentionDropout.defined() || constants.mlpDropout.defined() ||
                        constants.hiddenDropout.defined();
-    if (parts > 1 && !drops && input.firstOther < 0) return runInParts(plan, x, parts);
+    if (parts > 1 && !drops && input.firstOther < 0) return runInParts(plan, maps, x, parts);
     plan.imagesAtOnce = std::min(plan.imagesAtOnce, (plan.batch + threads - 1) / threads);
-    return runForward(plan, x, {});
+    return runForward(plan, maps, x, {});
   }
   return FusedBlock::apply(x, at::TensorList(given), parameters, constants, settings);
 }

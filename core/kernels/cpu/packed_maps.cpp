@@ -1,6 +1,8 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <list>
+#include <utility>
 #include <vector>
 
 #include "core/kernels/cpu/block_chunk.h"
@@ -58,6 +60,70 @@ PackedMaps& PackedMaps::pack(const BlockPlan& p, Way way) {
 PackedMaps& PackedMaps::ofThread() {
   static thread_local PackedMaps maps;
   return maps;
+}
+
+namespace {
+
+/// Maps of one block, packed.
+struct KeptMaps {
+  std::vector<at::Tensor> sources;  ///< held: no other map can come to lie at their addresses
+  Factor factor;
+  PackedMaps maps;
+};
+
+/// What a thread keeps while a ConstantParameters lives.
+struct KeptBlocks {
+  static constexpr std::int64_t kMostFloats = 64 << 20;
+  int scopes = 0;
+  std::int64_t floats = 0;
+  std::list<KeptMaps> blocks;
+
+  static KeptBlocks& ofThread() {
+    static thread_local KeptBlocks kept;
+    return kept;
+  }
+};
+
+std::vector<at::Tensor> sourcesOf(const BothParameters& parameters) {
+  std::vector<at::Tensor> sources;
+  for (std::size_t i = 0; i < kBothKinds; i += kBlockParameters) {
+    for (const BlockParameter map : {kQkvWeight, kProjWeight, kFc1Weight, kFc2Weight, kFc3Weight})
+      sources.push_back(parameters[i + map]);
+  }
+  return sources;
+}
+
+bool isSameMap(const at::Tensor& a, const at::Tensor& b) {
+  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+  return a.const_data_ptr() == b.const_data_ptr() && a.sizes() == b.sizes();
+}
+
+}  // namespace
+
+const PackedMaps& PackedMaps::withoutGradient(const BlockPlan& plan,
+                                              const BothParameters& parameters) {
+  KeptBlocks& kept = KeptBlocks::ofThread();
+  if (kept.scopes == 0) return ofThread().pack(plan, Way::Forward);
+  std::vector<at::Tensor> sources = sourcesOf(parameters);
+  for (const KeptMaps& block : kept.blocks) {
+    if (block.factor == plan.factor &&
+        std::equal(sources.begin(), sources.end(), block.sources.begin(), isSameMap))
+      return block.maps;
+  }
+  std::int64_t floats = 0;
+  for (const at::Tensor& map : sources) floats += map.defined() ? map.numel() : 0;
+  if (kept.floats + floats > KeptBlocks::kMostFloats) return ofThread().pack(plan, Way::Forward);
+  kept.floats += floats;
+  KeptMaps& block = kept.blocks.emplace_back(KeptMaps{std::move(sources), plan.factor, {}});
+  return block.maps.pack(plan, Way::Forward);
+}
+
+ConstantParameters::ConstantParameters() { ++KeptBlocks::ofThread().scopes; }
+ConstantParameters::~ConstantParameters() {
+  KeptBlocks& kept = KeptBlocks::ofThread();
+  if (--kept.scopes > 0) return;
+  kept.blocks.clear();
+  kept.floats = 0;
 }
 
 }  // namespace vitrine::cpu

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/plugin/sampler.h"
 
 namespace vitrine::generation {
@@ -227,6 +228,7 @@ DrawSettings drawSettings(const GenerationSession& session, Method method, const
 Drawn draw(const GenerationSession& session, const DrawSettings& settings,
            const std::vector<std::uint64_t>& seeds, const at::Tensor& labels, at::Device device,
            const DrawWatch& watch) {
+  const cpu::ConstantParameters constant;
   return Drawing(session, settings, seeds, labels, device, watch).run();
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/diffusion/guidance.h"
+#include "core/kernels/cpu/cpu_layers.h"
 #include "core/plugin/sampler.h"
 #include "plugins/tasks/text_image/noise_steps.h"
 #include "plugins/tasks/text_image/sequences.h"
@@ -64,6 +65,7 @@ at::Tensor drawnImages(TextImageModel& model, LanguageModel& language, const tex
   if (settings.guidance != 1) unconditional = captionCache(sizes, language, {}, count, device);
   at::Tensor x = noiseOf(0);
   std::uint64_t number = 0;
+  const cpu::ConstantParameters constant;
   for (const NoiseStep& step : steps) {
     const at::Tensor time = at::full({count}, step.time, x.options().dtype(at::kLong));
     const auto predicted = [&](LanguageModel::Cache& cache) {
