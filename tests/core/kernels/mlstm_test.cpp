@@ -299,6 +299,17 @@ TEST(Mlstm, OneHeadAfterTheOtherGivesTheSameBits) {
   }
 }
 
+// A step that trains keeps its scores, any other writes them over.
+TEST(Mlstm, ReadsTheSameWithAndWithoutAGradient) {
+  onEveryCpuPath([] {
+    const MlstmInput in = inputOf(100, 24, 1, at::kFloat);
+    for (const std::int64_t chunk : {0, 64}) {
+      const MlstmOptions options = formed(MlstmForm::Chunkwise, chunk);
+      EXPECT_TRUE(at::equal(mlstm(in, options).h, passOf(in, options, in.v).h)) << chunk;
+    }
+  });
+}
+
 TEST(Mlstm, ReadsProjectionsWhereTheyLie) {
   const at::Tensor rows = drawn({2, 40, 3, 3, 8}, 7, at::kFloat);
   MlstmInput in = inputOf(40, 8, 1, at::kFloat), dense = in;

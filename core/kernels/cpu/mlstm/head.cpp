@@ -418,8 +418,7 @@ void MlstmHead::Room::gateSlopes(const MlstmRows& in, const MlstmSlopes& at) {
 
 void MlstmHead::Room::backward(const MlstmRows& in, const MlstmSlopes& at) {
   setSize(scaledValues, p.chunk * p.valueWidth);
-  rowSums.resize(static_cast<std::size_t>(p.tokens)),
-      columnSums.resize(static_cast<std::size_t>(p.tokens));
+  for (auto* sums : {&rowSums, &columnSums}) sums->resize(static_cast<std::size_t>(p.tokens));
   scan(in);
   setSlopes(at);
   if (chunks() > 1 || in.memory != nullptr) keepStates(in);
