@@ -153,8 +153,8 @@ gsa_reduction = [4, 1]
 name = "classification"
 [data]
 dataset = "idx"
-folder = ")" +
-         (sharedFolder() / "images").string() + "\"\n";
+folder = ")" + (sharedFolder() / "images").string() +
+         "\"\n";
 }
 
 Scratch::Scratch() : folder_(newName("vitrine-scratch-")) { fs::create_directories(folder_); }

@@ -63,7 +63,8 @@ void scaleRows(std::int64_t rows, std::int64_t width, const float* x, std::int64
   }
 }
 
-/// Half a vector's floats as doubles. The compiler makes many small conversions of the last one.
+/// Half a vector's floats as doubles, in one conversion: of __builtin_convertvector the compiler
+/// makes several of two floats each.
 using Doubles = double __attribute__((vector_size(4 * VITRINE_LANES)));
 VITRINE_INLINE Doubles doublesOf(const float* from) {
 #if VITRINE_LANES == 16

@@ -1,6 +1,4 @@
 // The products of the CPU kernels against those of LibTorch in double precision.
-#include "core/kernels/cpu/gemm.h"
-
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/util/StringUtil.h>
@@ -9,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/kernels/cpu/gemm.h"
 #include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 
